@@ -17,5 +17,5 @@ mod uniformity;
 pub(crate) use at_launch::AtLaunch;
 pub(crate) use merge::{Merges, Wide};
 pub(crate) use met::Met;
-pub(crate) use registers::Registers;
+pub(crate) use registers::{Registers, Still};
 pub(crate) use uniformity::Uniformities;

@@ -85,6 +85,8 @@ pub struct Trace {
     pub stopped: Option<Unknown>,
     /// Where the stores stood in program order that the compiler leaves out, in that order.
     pub(crate) left_out: Vec<u32>,
+    /// The same of loads, whose value turned out to be in a register after they were counted.
+    pub(crate) left_out_loads: Vec<u32>,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
     /// What happened in order.

@@ -29,6 +29,8 @@ pub(crate) struct Occurrence<'a> {
     pub is_at_most: bool,
     /// Whether what it reads is in a register, so that it makes no request.
     pub is_kept: bool,
+    /// Or if the code since this region is straight.
+    pub kept_since: Option<u32>,
     /// How often it happens now.
     pub times: u64,
     /// The calls around.

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
-use journal::{Counted, LeftOutForLoop, Undo};
+use journal::{Counted, LeftOutForLoop, PerhapsKept, Undo};
 use reduce::{Requested, Shift, WINDOW, divisor, lanes_of, normalise, sum_of_terms};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -50,6 +50,10 @@ pub(crate) struct Requests {
     left_out: Vec<u32>,
     /// The stores among them that one in a loop made needless.
     left_out_for_loop: Vec<LeftOutForLoop>,
+    /// Where those loads stood of which it turned out that their value is in a register.
+    left_out_loads: Vec<u32>,
+    /// The loads of what is perhaps in a register.
+    perhaps_kept: Vec<PerhapsKept>,
 }
 
 /// What is known of the numbers in offsets.
@@ -103,6 +107,13 @@ impl Requests {
             let (journal, position) = (self.journal.len(), self.accesses);
             let uneven = self.request_known(it, trace, numbers);
             self.stores.push(Counted { site: site as u32, noted: journal..self.journal.len(), position });
+            return uneven;
+        }
+        if let Some(since) = it.kept_since {
+            let (journal, position) = (self.journal.len(), self.accesses);
+            let uneven = self.request_known(it, trace, numbers);
+            let counted = Counted { site: site as u32, noted: journal..self.journal.len(), position };
+            self.perhaps_kept.push(PerhapsKept { counted, since, is_settled: false });
             return uneven;
         }
         self.request_known(it, trace, numbers)

@@ -19,7 +19,7 @@
 use super::alternatives::ANYWHERE;
 use super::machine::{Begins, Machine, Mode, Several};
 use super::value::{NOWHERE, ObjectId, Offset, Pointer, Target};
-use crate::codegen::Met;
+use crate::codegen::{Met, Still};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{Access, AccessOp};
 use crate::source::Span;
@@ -160,7 +160,7 @@ impl Machine<'_> {
                 in_loop: !self.state.loops.is_empty(),
                 load: true,
             };
-            *is_again = self.compiler.registers.meet(&met);
+            *is_again = self.compiler.registers.meet(&met) != Still::No;
         }
         if is_again[1] {
             // It may leave out what was written first.

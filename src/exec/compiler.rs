@@ -3,7 +3,7 @@
 //! The evaluator tells the rules of [`codegen`](crate::codegen) where it is, and asks them there.
 
 use super::machine::Machine;
-use crate::codegen::Met;
+use crate::codegen::{Met, Still};
 use crate::domain::Int;
 use crate::events::{AccessOp, Seen};
 use crate::ir::{Expr, Function};
@@ -43,13 +43,13 @@ impl Machine<'_> {
 
     /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
     /// what it reads or writes.
-    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
+    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> Still {
         self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
         let (array, op) = (access.array, access.op);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
             self.may_touch(site);
-            return false;
+            return Still::No;
         };
         let met = Met {
             array,
@@ -68,7 +68,7 @@ impl Machine<'_> {
         }
         if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
             self.compiler.registers.array_may_be_read(array);
-            return false;
+            return Still::No;
         }
         if !met.load {
             let (stretch, number) = (self.compiler.stretch.at, self.requests.stores());

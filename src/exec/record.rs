@@ -6,6 +6,7 @@ use super::copied_struct::{joined_members, split_alignment};
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
+use crate::codegen::Still;
 use crate::domain::{Int, Lanes, Reason, Unknown};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence, Partly, Tiles,
@@ -79,14 +80,14 @@ impl Machine<'_> {
         let calls = self.around.calls_around(span);
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };
-        let is_kept = match (&unknown, &event.offset) {
+        let kept = match (&unknown, &event.offset) {
             (None, Some(offset)) if !self.at_hand.chosen => self.in_register(site, offset),
             _ => {
                 self.may_touch(site);
-                false
+                Still::No
             }
         };
-        self.happens(event, unknown, partly, outside, is_kept);
+        self.happens(event, unknown, partly, outside, kept);
     }
 
     /// What is known of the requests of an access whose offset is not known.
@@ -106,9 +107,9 @@ impl Machine<'_> {
         unknown: Option<Unknown>,
         partly: Partly,
         outside: Option<u32>,
-        is_kept: bool,
+        kept: Still,
     ) {
-        let turn = if is_kept { 0 } else { self.turn(event.access) };
+        let turn = if kept == Still::Yes { 0 } else { self.turn(event.access) };
         let mut besides = self.copy_assumptions();
         if self.looping.cut > 0 {
             besides.push(Assumption::CutShort);
@@ -123,7 +124,8 @@ impl Machine<'_> {
             lines_apart: self.at_hand.lines_apart.as_ref(),
             outside,
             is_at_most: self.looping.enumerating > 0,
-            is_kept,
+            is_kept: kept == Still::Yes,
+            kept_since: if let Still::Perhaps(region) = kept { Some(region) } else { None },
             times: self.weight,
             calls: self.around.calls_around(self.trace.accesses[event.access].span),
             branch: self.state.passable.last().copied(),

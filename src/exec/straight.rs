@@ -8,7 +8,7 @@ use super::tree::Together;
 use super::types::Ty;
 use crate::builtins::{self, Kind};
 use crate::codegen::straight::unrolled;
-use crate::events::{AccessOp, Unrolled};
+use crate::events::{AccessOp, RequestMark, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type};
 use crate::slice::Slice;
@@ -56,7 +56,27 @@ impl Machine<'_> {
         let stays = || self.looping.plans.get(&self.loop_key(parts)).is_some_and(|plan| plan.stays);
         if open || parts.rolled || stays() {
             self.hide_carried(parts);
+            if !parts.flat {
+                self.compiler.registers.forget();
+            }
         }
+    }
+
+    /// A loop ends that began at this mark, in this region; `straight`: whether the compiler surely writes it out.
+    pub(super) fn settle_registers(
+        &mut self,
+        parts: Parts<'_>,
+        (begin, before): (&RequestMark, u32),
+        straight: bool,
+    ) {
+        if parts.flat {
+            return;
+        }
+        match straight {
+            true => self.compiler.registers.join(before, self.compiler.region),
+            false => self.compiler.registers.forget(),
+        }
+        self.requests.settle_kept(begin, before, straight, &mut self.trace.accesses);
     }
 
     fn operations(&self) -> u64 {

@@ -10,15 +10,19 @@ pub(super) fn nothing_between<'a>(
     parts: impl Iterator<Item = &'a Pattern> + Clone,
 ) -> bool {
     // What the compiler leaves out stands nowhere.
-    let left_out =
-        |part: &Pattern| trace.left_out.partition_point(|position| *position < part.first.position) as u32;
-    let span = |number: fn(&Pattern) -> u32| {
-        let numbers = parts.clone().map(|part| number(part) - left_out(part));
+    let before = |list: &[u32], part: &Pattern| {
+        list.partition_point(|position| *position < part.first.position) as u32
+    };
+    let span = |number: &dyn Fn(&Pattern) -> u32| {
+        let numbers = parts.clone().map(|part| number(part) - before(&trace.left_out, part));
         numbers.clone().max().unwrap_or(0) - numbers.min().unwrap_or(0)
     };
     match op {
-        AccessOp::Store => span(|part| part.first.position) as usize + 1 == parts.clone().count(),
-        _ => span(|part| part.first.writes) == 0,
+        AccessOp::Store => {
+            let number = |part: &Pattern| part.first.position - before(&trace.left_out_loads, part);
+            span(&number) as usize + 1 == parts.clone().count()
+        }
+        _ => span(&|part| part.first.writes) == 0,
     }
 }
 

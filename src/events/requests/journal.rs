@@ -68,6 +68,16 @@ pub(super) struct LeftOutForLoop {
     is_made: bool,
 }
 
+/// A load of what is in a register, if the code since a region is straight.
+#[derive(Debug)]
+pub(super) struct PerhapsKept {
+    pub counted: Counted,
+    /// The region.
+    pub since: u32,
+    /// Whether it is known.
+    pub is_settled: bool,
+}
+
 /// A moment to which requests can be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
@@ -77,6 +87,8 @@ pub(crate) struct RequestMark {
     stores: usize,
     left_out: usize,
     left_out_for_loop: usize,
+    perhaps_kept: usize,
+    left_out_loads: usize,
 }
 
 impl Requests {
@@ -90,6 +102,8 @@ impl Requests {
             stores: self.stores.len(),
             left_out: self.left_out.len(),
             left_out_for_loop: self.left_out_for_loop.len(),
+            perhaps_kept: self.perhaps_kept.len(),
+            left_out_loads: self.left_out_loads.len(),
         }
     }
 
@@ -103,6 +117,8 @@ impl Requests {
         self.stores.truncate(mark.stores);
         self.left_out.truncate(mark.left_out);
         self.left_out_for_loop.truncate(mark.left_out_for_loop);
+        self.perhaps_kept.truncate(mark.perhaps_kept);
+        self.left_out_loads.truncate(mark.left_out_loads);
     }
 
     /// Stores so far, which is the number of the next one.
@@ -124,13 +140,46 @@ impl Requests {
             let firsts = began.map(|(pattern, first)| (pattern, first.clone())).collect();
             self.left_out_for_loop.push(LeftOutForLoop { store: number, firsts, is_made: false });
         }
+        self.left_out.push(position);
+        self.take_out(&Counted { site, noted, position }, accesses);
+    }
+
+    /// What was counted is no request.
+    fn take_out(&mut self, counted: &Counted, accesses: &mut [Access]) {
+        let Counted { site, noted, .. } = counted.clone();
+        let access = &mut accesses[site as usize];
         access.kept += 1;
         self.journal.push(Undo::Kept { site });
-        self.left_out.push(position);
         for at in noted {
             let Some((pattern, by, warp, within)) = self.journal[at].counted() else { continue };
             access.patterns[pattern as usize].happens_not(warp, by, within);
             self.journal.push(Undo::LeftOut { site, pattern, by, warp, within });
+        }
+    }
+
+    /// A loop ends that began in this region, and the compiler does, or does not, write out each of its rounds. What
+    /// was read before in one of them, or just before it, then is, or is not, still in a register.
+    ///
+    /// All that this settles was noted since the loop began, at this mark, so that it goes with the loop if that is
+    /// taken back.
+    pub(crate) fn settle_kept(
+        &mut self,
+        begin: &RequestMark,
+        region: u32,
+        is_written_out: bool,
+        accesses: &mut [Access],
+    ) {
+        for at in begin.perhaps_kept..self.perhaps_kept.len() {
+            let load = &mut self.perhaps_kept[at];
+            if load.since < region || load.is_settled {
+                continue;
+            }
+            load.is_settled = true;
+            if is_written_out {
+                let counted = load.counted.clone();
+                self.left_out_loads.push(counted.position);
+                self.take_out(&counted, accesses);
+            }
         }
     }
 
@@ -169,6 +218,14 @@ impl Requests {
         let made: Vec<u32> = made.map(|it| self.stores[it.store as usize].position).collect();
         let mut left_out = std::mem::take(&mut self.left_out);
         left_out.retain(|position| !made.contains(position));
+        left_out.sort_unstable();
+        left_out
+    }
+
+    /// The same of loads.
+    #[must_use]
+    pub(crate) fn take_left_out_loads(&mut self) -> Vec<u32> {
+        let mut left_out = std::mem::take(&mut self.left_out_loads);
         left_out.sort_unstable();
         left_out
     }

@@ -73,6 +73,7 @@ impl Run {
             outside: None,
             is_at_most: false,
             is_kept,
+            kept_since: None,
             times: 1,
             calls: &[],
             branch: None,
