@@ -54,10 +54,12 @@ pub struct Diagnostic {
     pub kernel_at: Option<Span>,
     /// What it costs, if it is a bank conflict: of a finding with parts, its worst line.
     pub conflict: Option<Box<Conflict>>,
+    /// What decides whether an access conflicts, if a value does.
+    pub dependence: Option<Box<Dependence>>,
     /// The threads that nothing orders, if it is a race.
     pub hazard: Option<Box<Hazard>>,
-    /// The conflicts of a cause, one for each access, the worst line first; empty for a finding that is no
-    /// cause.
+    /// What is said of each access, if findings of one cause were put together, the first or worst line first; else
+    /// empty.
     pub parts: Vec<Diagnostic>,
 }
 
@@ -80,6 +82,7 @@ impl Diagnostic {
             kernel_at: None,
             loudest: Level::Deny,
             conflict: None,
+            dependence: None,
             hazard: None,
             parts: Vec::new(),
         }
@@ -114,6 +117,16 @@ impl Diagnostic {
         let own = self.parts.is_empty().then_some(self);
         own.into_iter().chain(&self.parts)
     }
+}
+
+/// That values decide whether accesses of an array conflict. Findings of one kernel that say the same of an array are told
+/// together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dependence {
+    /// The array's name in its declaration.
+    pub array: Span,
+    /// Which values, and what each of them costs.
+    pub words: String,
 }
 
 /// A checked repair: all edits belong together.

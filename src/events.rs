@@ -41,7 +41,7 @@ pub use launch::{Covers, Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, First, LinesApart, Pattern};
-pub(crate) use requests::{Numbers, RequestMark, Requests};
+pub(crate) use requests::{LeftOut, Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub use taken::Roots;
 pub(crate) use taken::{Asks, Is, Side, Taken};
@@ -83,10 +83,8 @@ pub struct Trace {
     pub long_loops: Vec<Span>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
-    /// Where the stores stood in program order that the compiler leaves out, in that order.
-    pub(crate) left_out: Vec<u32>,
-    /// The same of loads, whose value turned out to be in a register after they were counted.
-    pub(crate) left_out_loads: Vec<u32>,
+    /// What was counted and the compiler leaves out.
+    pub(crate) left_out: LeftOut,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
     /// What happened in order.

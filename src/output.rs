@@ -185,6 +185,7 @@ pub(crate) mod testing {
             fix: None,
             launches: Vec::new(),
             conflict: None,
+            dependence: None,
             hazard: None,
             parts: Vec::new(),
             kernel: "k".to_owned(),

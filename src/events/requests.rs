@@ -32,6 +32,15 @@ const MOST: usize = 4096;
 /// What tells one site from another: its place, what it does, the array, and the bytes per lane.
 pub(crate) type SiteKey = (Span, AccessOp, usize, Option<u32>);
 
+/// Where accesses stood in program order that were counted and that the compiler leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    /// Stores that another overwrites.
+    pub stores: Vec<u32>,
+    /// Loads of what turned out to be in a register.
+    pub loads: Vec<u32>,
+}
+
 /// Finds sites and requests that are already in the trace.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
@@ -46,12 +55,10 @@ pub(crate) struct Requests {
     writes: u32,
     /// The stores so far.
     stores: Vec<Counted>,
-    /// Where those stood in program order that the compiler leaves out.
-    left_out: Vec<u32>,
+    /// What the compiler leaves out, in no order.
+    left_out: LeftOut,
     /// The stores among them that one in a loop made needless.
     left_out_for_loop: Vec<LeftOutForLoop>,
-    /// Where those loads stood of which it turned out that their value is in a register.
-    left_out_loads: Vec<u32>,
     /// The loads of what is perhaps in a register.
     perhaps_kept: Vec<PerhapsKept>,
 }

@@ -98,7 +98,7 @@ impl Machine<'_> {
             self.write(&pointer, Value::opaque(Variation::Maybe, why.clone()), target.span);
             return Value::opaque(Variation::Maybe, why);
         }
-        let is_alike = is_of_warp(&result);
+        let alike = is_of_warp(&result);
         let result = match op {
             None => result,
             Some(op) => {
@@ -114,7 +114,7 @@ impl Machine<'_> {
             None | Some(BinaryOp::And | BinaryOp::Or) => {}
             // To count is meant once for each thread.
             Some(BinaryOp::Add | BinaryOp::Sub) => self.note_update(&pointer, false),
-            Some(_) => self.note_update(&pointer, is_alike),
+            Some(_) => self.note_update(&pointer, alike),
         }
         self.convert(kept, &pointer.pointee)
     }

@@ -380,7 +380,6 @@ impl Machine<'_> {
             .collect();
         self.trace.demands.sort_unstable();
         self.trace.left_out = self.requests.take_left_out();
-        self.trace.left_out_loads = self.requests.take_left_out_loads();
         // Sites of an iteration that was taken back were never reached.
         self.trace.accesses.retain(|access| {
             let requested = access.patterns.iter().any(|pattern| pattern.count > 0);

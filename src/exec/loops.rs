@@ -47,7 +47,7 @@ impl Machine<'_> {
             self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
         } else {
             let (start, mark) = (self.state.clone(), self.trace_mark());
-            let (begin, before) = (self.requests.mark(), self.compiler.region);
+            let before = self.compiler.region;
             let (rolled, varied, steps) =
                 (self.compiler.rolled, self.compiler.registers.varied(), self.steps);
             self.compiler.registers.enter_branch();
@@ -64,7 +64,7 @@ impl Machine<'_> {
             }
             self.compiler.registers.leave_loop(straight);
             self.compiler.region += u32::from(!parts.flat);
-            self.settle_registers(parts, (&begin, before), straight);
+            self.settle_registers(parts, (&mark.requests, before), straight);
         }
         self.state.loops.pop();
         // Whoever returned left the loops around as well.

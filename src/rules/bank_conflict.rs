@@ -323,6 +323,7 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
         fix,
         launches: Vec::new(),
         conflict: None,
+        dependence: None,
         hazard: None,
         kernel_at: None,
         loudest: Level::Deny,

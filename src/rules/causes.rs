@@ -10,7 +10,7 @@
 
 use super::bank_conflict;
 use super::stride_dependent_conflict as stride;
-use crate::diagnostic::{Cause, Diagnostic};
+use crate::diagnostic::{Cause, Dependence, Diagnostic};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ type Placed = (PathBuf, u32);
 #[derive(PartialEq, Eq, Hash)]
 enum Common {
     Conflict { kernel: Option<Placed>, array: Placed, one_word: bool },
-    Values { kernel: Placed, array: Placed, said: String },
+    Dependence { kernel: Placed, array: Placed, words: String },
 }
 
 /// Puts findings together that have one cause, where the first of them stood, and leaves the others as they are. With
@@ -52,6 +52,7 @@ fn common(sources: &Sources, finding: &Diagnostic) -> Option<Common> {
         let Cause { kernel, array, one_word } = conflict.cause;
         return Some(Common::Conflict { kernel: kernel.map(placed), array: placed(array), one_word });
     }
-    let (array, said) = stride::claim(finding)?;
-    Some(Common::Values { kernel: placed(finding.kernel_at?), array: placed(array), said: said.to_owned() })
+    let Dependence { array, words } = finding.dependence.as_deref()?;
+    let (kernel, array) = (placed(finding.kernel_at?), placed(*array));
+    Some(Common::Dependence { kernel, array, words: words.clone() })
 }

@@ -133,6 +133,11 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
         Doubt::Asynchronous(number) => {
             of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))
         }
+        Doubt::OtherDevice(number) => of(
+            "this access leaves its array only in this block of the launch, which may be meant for devices whose code \
+             is not compiled here",
+            access(*number),
+        ),
         Doubt::Incomplete => of("the kernel is too long to follow to its end", Vec::new()),
         Doubt::TooMany => of("there are too many accesses between barriers to compare them all", Vec::new()),
     }

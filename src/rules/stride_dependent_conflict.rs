@@ -59,13 +59,10 @@
 use super::bank_conflict::line_of;
 use super::lines::OtherLines;
 use super::{About, Case, Rule, access_words, block_help};
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Dependence, Diagnostic, Level};
 use crate::events::{Access, AccessOp, Pattern};
 use crate::source::{Sources, Span};
 use crate::verdict::StrideTable;
-
-/// What stands in a message before the values and what they decide.
-const CLAIM: &str = " has bank conflicts depends on ";
 
 /// The most other lines that have a label.
 const MOST_LABELS: usize = 3;
@@ -96,12 +93,6 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
-}
-
-/// The array of a finding of this rule, and what it says of which values.
-pub(super) fn claim(finding: &Diagnostic) -> Option<(Span, &str)> {
-    let (array, _) = finding.labels.first().filter(|_| finding.rule == RULE.id)?;
-    Some((*array, finding.message.split_once(CLAIM)?.1))
 }
 
 /// One finding of several that say the same of an array, each with its number.
@@ -175,7 +166,7 @@ pub(super) fn describe(
         rule: RULE.id,
         level: RULE.level,
         message: format!(
-            "whether this {} `{}`{CLAIM}{}: {}",
+            "whether this {} `{}` has bank conflicts depends on {}: {}",
             access_words(access.op).0,
             array.name,
             table.over(),
@@ -189,6 +180,10 @@ pub(super) fn describe(
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        dependence: Some(Box::new(Dependence {
+            array: array.name_span,
+            words: format!("{}: {}", table.over(), table.words()),
+        })),
         hazard: None,
         kernel_at: None,
         loudest: Level::Deny,

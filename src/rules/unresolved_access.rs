@@ -104,6 +104,7 @@ pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: 
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        dependence: None,
         hazard: None,
         kernel_at: None,
         loudest: Level::Deny,

@@ -164,6 +164,20 @@ fn what_is_in_doubt_is_told_with_its_places() {
     assert_eq!(lines, [225]);
 }
 
+#[test]
+fn nothing_is_proved_of_a_block_that_is_for_other_devices_than_the_text() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (rows, _) = standings(root, "fixtures/shared-out-of-bounds/by-device.cu");
+    let of = |kernel: &str| -> Vec<_> {
+        let own = rows.iter().filter(|row| row["kernel"] == kernel);
+        own.map(|row| (row["block"][1].as_u64(), row["races"].as_str())).collect()
+    };
+    assert_eq!(of("by_architecture"), [(Some(4), Some("proved")), (Some(8), Some("undecided"))]);
+    assert_eq!(of("for_every_device"), [(Some(4), Some("proved")), (Some(8), Some("proved"))]);
+    let why = rows.iter().find(|row| row["races"] == "undecided").unwrap();
+    assert!(why.to_string().contains("devices whose code is not compiled here"), "{why}");
+}
+
 /// Operations of a program may have names that those of the library have.
 #[test]
 fn an_own_sum_is_not_one_value_of_a_warp() {

@@ -1,7 +1,7 @@
 //! Which places and which words does a report hold?
 
 use super::super::{FileReport, MetArray, MetKernel, MetSite};
-use crate::diagnostic::{Basis, Cause, Conflict, Diagnostic, Edit, Fix, Hazard, Step};
+use crate::diagnostic::{Basis, Cause, Conflict, Dependence, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::source::Span;
 use crate::verdict::SiteVerdict;
 
@@ -106,6 +106,7 @@ impl Pieces for Diagnostic {
             kernel: _,
             kernel_at,
             conflict,
+            dependence,
             hazard,
             parts,
         } = self;
@@ -119,6 +120,7 @@ impl Pieces for Diagnostic {
         fix.each(found)?;
         kernel_at.each(found)?;
         conflict.each(found)?;
+        dependence.each(found)?;
         hazard.each(found)?;
         parts.each(found)
     }
@@ -167,6 +169,14 @@ impl Pieces for Conflict {
         array.each(found)?;
         counts.each(found)?;
         assumed.each(found)
+    }
+}
+
+impl Pieces for Dependence {
+    fn each(&mut self, found: Found<'_>) -> Option<()> {
+        let Dependence { array, words } = self;
+        array.each(found)?;
+        words.each(found)
     }
 }
 

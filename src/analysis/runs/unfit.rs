@@ -14,10 +14,10 @@
 //! ```
 //!
 //! Each block is run with the text for one device. A block that leaves an array, where another block of the same launch
-//! leaves none, goes with a text that the preprocessor takes out.
+//! leaves none, goes with a text that the preprocessor takes out: nothing is said of it, and nothing proved.
 
 use super::Subject;
-use crate::facts::Facts;
+use crate::facts::{Doubt, Facts, Freedom};
 use crate::rules::KernelRun;
 
 impl Subject<'_> {
@@ -36,8 +36,10 @@ impl Subject<'_> {
             return;
         }
         for at in unfit {
-            let Facts { freedom, needless, .. } = std::mem::take(&mut runs[at].facts);
-            runs[at].facts = Facts { freedom, needless, ..Facts::default() };
+            let Facts { freedom, overruns, .. } = std::mem::take(&mut runs[at].facts);
+            let doubts = overruns.iter().take(1).map(|overrun| Doubt::OtherDevice(overrun.access)).collect();
+            let freedom = freedom.map(|freedom| Freedom { doubts, ..freedom });
+            runs[at].facts = Facts { freedom, ..Facts::default() };
         }
     }
 }

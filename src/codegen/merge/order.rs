@@ -14,12 +14,12 @@ pub(super) fn nothing_between<'a>(
         list.partition_point(|position| *position < part.first.position) as u32
     };
     let span = |number: &dyn Fn(&Pattern) -> u32| {
-        let numbers = parts.clone().map(|part| number(part) - before(&trace.left_out, part));
+        let numbers = parts.clone().map(|part| number(part) - before(&trace.left_out.stores, part));
         numbers.clone().max().unwrap_or(0) - numbers.min().unwrap_or(0)
     };
     match op {
         AccessOp::Store => {
-            let number = |part: &Pattern| part.first.position - before(&trace.left_out_loads, part);
+            let number = |part: &Pattern| part.first.position - before(&trace.left_out.loads, part);
             span(&number) as usize + 1 == parts.clone().count()
         }
         _ => span(&|part| part.first.writes) == 0,

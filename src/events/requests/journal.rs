@@ -3,8 +3,8 @@
 //! A loop's body is probed before it is counted, and what was supposed of a loop may turn out not to be.
 //! Whatever is noted is therefore written down, so that it can be undone, the last first.
 
-use super::Requests;
 use super::reduce::Requested;
+use super::{LeftOut, Requests};
 use crate::events::{Access, First, Pattern, Ways};
 use crate::source::Span;
 use smallvec::SmallVec;
@@ -85,10 +85,9 @@ pub(crate) struct RequestMark {
     accesses: u32,
     writes: u32,
     stores: usize,
-    left_out: usize,
+    left_out: [usize; 2],
     left_out_for_loop: usize,
     perhaps_kept: usize,
-    left_out_loads: usize,
 }
 
 impl Requests {
@@ -100,10 +99,9 @@ impl Requests {
             accesses: self.accesses,
             writes: self.writes,
             stores: self.stores.len(),
-            left_out: self.left_out.len(),
+            left_out: [self.left_out.stores.len(), self.left_out.loads.len()],
             left_out_for_loop: self.left_out_for_loop.len(),
             perhaps_kept: self.perhaps_kept.len(),
-            left_out_loads: self.left_out_loads.len(),
         }
     }
 
@@ -115,10 +113,11 @@ impl Requests {
             self.undo(undo, accesses);
         }
         self.stores.truncate(mark.stores);
-        self.left_out.truncate(mark.left_out);
+        let [stores, loads] = mark.left_out;
+        self.left_out.stores.truncate(stores);
+        self.left_out.loads.truncate(loads);
         self.left_out_for_loop.truncate(mark.left_out_for_loop);
         self.perhaps_kept.truncate(mark.perhaps_kept);
-        self.left_out_loads.truncate(mark.left_out_loads);
     }
 
     /// Stores so far, which is the number of the next one.
@@ -140,7 +139,7 @@ impl Requests {
             let firsts = began.map(|(pattern, first)| (pattern, first.clone())).collect();
             self.left_out_for_loop.push(LeftOutForLoop { store: number, firsts, is_made: false });
         }
-        self.left_out.push(position);
+        self.left_out.stores.push(position);
         self.take_out(&Counted { site, noted, position }, accesses);
     }
 
@@ -177,7 +176,7 @@ impl Requests {
             load.is_settled = true;
             if is_written_out {
                 let counted = load.counted.clone();
-                self.left_out_loads.push(counted.position);
+                self.left_out.loads.push(counted.position);
                 self.take_out(&counted, accesses);
             }
         }
@@ -211,22 +210,15 @@ impl Requests {
         }
     }
 
-    /// Where the accesses stood in program order that the compiler leaves out, in that order.
+    /// What the compiler leaves out, in program order.
     #[must_use]
-    pub(crate) fn take_left_out(&mut self) -> Vec<u32> {
+    pub(crate) fn take_left_out(&mut self) -> LeftOut {
         let made = self.left_out_for_loop.iter().filter(|it| it.is_made);
         let made: Vec<u32> = made.map(|it| self.stores[it.store as usize].position).collect();
         let mut left_out = std::mem::take(&mut self.left_out);
-        left_out.retain(|position| !made.contains(position));
-        left_out.sort_unstable();
-        left_out
-    }
-
-    /// The same of loads.
-    #[must_use]
-    pub(crate) fn take_left_out_loads(&mut self) -> Vec<u32> {
-        let mut left_out = std::mem::take(&mut self.left_out_loads);
-        left_out.sort_unstable();
+        left_out.stores.retain(|position| !made.contains(position));
+        left_out.stores.sort_unstable();
+        left_out.loads.sort_unstable();
         left_out
     }
 

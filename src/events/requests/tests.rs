@@ -16,6 +16,10 @@ struct Run {
 
 impl Run {
     fn new() -> Run {
+        Run::of(AccessOp::Store)
+    }
+
+    fn of(op: AccessOp) -> Run {
         let (mut requests, mut trace) = (Requests::default(), Trace::default());
         trace.arrays.push(Array {
             name: "s".into(),
@@ -33,19 +37,24 @@ impl Run {
             flattened: false,
             strays: Vec::new(),
         });
-        let key = (SPAN, AccessOp::Store, 0, Some(4));
+        let key = (SPAN, op, 0, Some(4));
         let access = || Access {
             bytes: Some(4),
             scalar: true,
             tiles: Tiles { tiles_fit: true, ..Tiles::default() },
-            ..Access::new(SPAN, AccessOp::Store, 0)
+            ..Access::new(SPAN, op, 0)
         };
         let site = requests.site(&mut trace.accesses, key, None, true, access);
         Run { requests, trace, world: World::new(SHAPE), site }
     }
 
-    /// Threads store at `4 * x + from`.
+    /// Threads access `4 * x + from`.
     fn happens(&mut self, from: i64, threads: ThreadSet, is_kept: bool) {
+        self.happens_since(from, threads, (is_kept, None));
+    }
+
+    /// The same; `kept_since`: from which region on the code has to be straight for the value to be in a register.
+    fn happens_since(&mut self, from: i64, threads: ThreadSet, (is_kept, kept_since): (bool, Option<u32>)) {
         let event = AccessEvent {
             access: self.site,
             path: 0,
@@ -73,7 +82,7 @@ impl Run {
             outside: None,
             is_at_most: false,
             is_kept,
-            kept_since: None,
+            kept_since,
             times: 1,
             calls: &[],
             branch: None,
@@ -178,7 +187,31 @@ fn a_store_that_is_left_out_is_counted_no_longer() {
     assert_eq!(run.trace.accesses[run.site].patterns[0].first.position, 3);
     run.requests.rollback(&mark, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);
-    assert!(run.requests.take_left_out().is_empty());
+    assert!(run.requests.take_left_out().stores.is_empty());
+}
+
+#[test]
+fn what_a_round_reads_again_is_a_request_until_the_loop_is_known_to_be_written_out() {
+    let mut run = Run::of(AccessOp::Load);
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    let (begin, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
+    // Of what was read before the loop around, this loop decides nothing.
+    run.happens_since(8, all, (false, Some(2)));
+    run.happens_since(0, all, (false, Some(3)));
+    run.happens_since(0, all, (false, Some(4)));
+    assert_eq!(run.counts(), [6, 6, 2, 2]);
+    let inner = run.requests.mark();
+    run.requests.settle_kept(&inner, 3, true, &mut run.trace.accesses);
+    assert_eq!(run.counts(), [6, 6, 2, 2], "none of it was read in that loop");
+    run.requests.settle_kept(&begin, 3, true, &mut run.trace.accesses);
+    assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![2, 2, 2, 2], 2));
+    run.requests.settle_kept(&begin, 2, false, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 0, true, &mut run.trace.accesses);
+    assert_eq!(run.counts(), [2, 2, 2, 2], "the loop around stays one");
+    run.requests.rollback(&begin, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+    assert!(run.requests.take_left_out().loads.is_empty());
 }
 
 #[test]
@@ -199,7 +232,7 @@ fn a_store_before_a_loop_that_stays_one_is_made() {
     assert_eq!(run.trace.accesses[run.site].patterns[0].first.position, 1);
     run.requests.rollback(&mark, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);
-    assert_eq!(run.requests.take_left_out(), [1, 2]);
+    assert_eq!(run.requests.take_left_out().stores, [1, 2]);
 }
 
 #[test]

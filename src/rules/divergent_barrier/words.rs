@@ -46,6 +46,7 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        dependence: None,
         hazard: None,
         kernel_at: None,
         loudest: Level::Deny,
