@@ -1,7 +1,8 @@
 //! What do shifts and bitwise operators make of integers that are affine in unknown symbols?
 //!
 //! They stay affine where an operator only meets bits that are known: `(256 * k + x) & 31` is `x & 31`,
-//! and `(32 * k) | x` is `32 * k + x` for `x` below 32.
+//! and `(32 * k) | x` is `32 * k + x` for `x` below 32. Where it meets the unknown bits as well, but these are the same
+//! for all threads, what it makes of them is one more unknown number.
 
 use super::{Int, NotAffine, World, gcd};
 
@@ -88,13 +89,44 @@ impl World {
                 let terms = if op == "&" { Vec::new() } else { a.terms.clone() };
                 return Ok(Int::of(base, terms));
             }
+            if let Some(result) = self.in_parts(op, a, b, apply) {
+                return Ok(result);
+            }
             if low >= 0 && reach < 16 && !(a.is_uniform() && b.is_uniform()) {
                 self.demand(a, 1 << reach);
             }
         } else if op != "&" && self.disjoint(a, b) {
             return Ok(self.add(a, b));
+        } else if let Some(result) = self.in_parts(op, a, b, apply) {
+            return Ok(result);
         }
         self.known_or_symbolic(op, a, b, apply)
+    }
+
+    /// A bitwise operator where all terms are multiples of `2^j`, and what lies above the low `j` bits is the same for
+    /// all threads. It acts on the two parts of each side for itself: with `x` in 0..256, `(256 * k + x) ^ 512` is
+    /// `256 * (k ^ 2) + x`, and `k ^ 2` is one more unknown number.
+    fn in_parts(
+        &mut self,
+        op: &'static str,
+        a: &Int,
+        b: &Int,
+        apply: impl Fn(i64, i64) -> i64 + Copy,
+    ) -> Option<Int> {
+        let multiple = gcd(a.terms_gcd(), b.terms_gcd());
+        let unit = 1i64 << multiple.trailing_zeros().min(62);
+        if multiple == 0 || unit == 1 || a.is_uniform() && b.is_uniform() {
+            return None;
+        }
+        let (above_a, above_b) = (self.floor_div(a, unit).ok()?, self.floor_div(b, unit).ok()?);
+        if !above_a.is_uniform() || !above_b.is_uniform() {
+            return None;
+        }
+        let below = |number: &Int| number.base.map(self.shape, |v| v.rem_euclid(unit));
+        let low = below(a).zip(&below(b), self.shape, apply);
+        let high = self.known_or_symbolic(op, &above_a, &above_b, apply).ok()?;
+        let high = self.scale(&high, unit);
+        Some(self.add(&high, &Int::known(low)))
     }
 
     /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.
