@@ -62,6 +62,7 @@ mod intrinsics;
 mod join;
 mod lanes;
 mod launch;
+mod launched;
 mod layout;
 mod leaving;
 mod locals;

@@ -126,6 +126,7 @@ impl LaunchSite {
             && self.args == other.args
             && self.multiples == other.multiples
             && self.refuted == other.refuted
+            && self.definitions == other.definitions
     }
 }
 

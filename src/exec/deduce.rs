@@ -173,6 +173,9 @@ pub(super) fn decayed(ty: &Ty) -> Ty {
 /// What an argument adds that fits no parameter of this kind.
 const NO_FIT: i32 = -50;
 
+/// An argument that may be converted.
+pub(super) const CONVERTED: i32 = -1;
+
 /// What one adds that is taken by `...`.
 const ELLIPSIS: i32 = -1;
 
@@ -219,7 +222,7 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
             match (&param, ty) {
                 _ if param == *ty => 3,
                 (Ty::Scalar(to), Ty::Scalar(from)) if is_promotion(*from, *to) => 1,
-                _ => -1,
+                _ => CONVERTED,
             }
         }
     }

@@ -1,16 +1,15 @@
 //! Which kernels does host code launch, and with what?
 
 use super::host::settled::Settled;
+use super::launched::Meant;
 use super::machine::{ChosenKernel, Machine, Mode};
 use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
 use crate::domain::{Int, SymbolId, gcd};
 use crate::events::{LaunchArg, LaunchSite};
-use crate::ir::namespace::meant;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParam,
-    TemplateParamKind, Type,
+    Expr, ExprKind, Function, Launch, Path, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -52,7 +51,7 @@ impl Machine<'_> {
             [&launch.grid, &launch.block].map(|expr| expr.as_ref().is_some_and(|it| self.is_told(it)));
         let configuration = Configuration { grid, block, dynamic_bytes, is_told };
         for kernel in kernels {
-            self.note_launch(&kernel, &configuration, &launch.args, span);
+            self.note_launches(&kernel, &configuration, &launch.args, span);
         }
     }
 
@@ -76,7 +75,7 @@ impl Machine<'_> {
         // Arguments in an array are not looked at.
         let arguments = if name == "cudaLaunchKernelExC" { &[] } else { arguments };
         for kernel in self.launched_kernels(kernel) {
-            self.note_launch(&kernel, &configuration, arguments, span);
+            self.note_launches(&kernel, &configuration, arguments, span);
         }
     }
 
@@ -135,17 +134,33 @@ impl Machine<'_> {
         self.kernels_of(&path)
     }
 
-    fn note_launch(
+    /// Notes a launch for each of the kernels of that name that it may mean.
+    fn note_launches(
         &mut self,
-        ChosenKernel { path: kernel, way }: &ChosenKernel,
+        kernel: &ChosenKernel,
         configuration: &Configuration,
         args: &[Expr],
         span: Span,
     ) {
-        if !self.recording || self.trace.launches.len() >= MOST_LAUNCHES {
+        if !self.recording {
             return;
         }
-        let kernels = self.kernels_taking(kernel, args.len());
+        for meant in self.kernels_meant(&kernel.path, args) {
+            self.note_launch(kernel, &meant, configuration, args, span);
+        }
+    }
+
+    fn note_launch(
+        &mut self,
+        ChosenKernel { path: kernel, way }: &ChosenKernel,
+        Meant { kernels, rival }: &Meant,
+        configuration: &Configuration,
+        args: &[Expr],
+        span: Span,
+    ) {
+        if self.trace.launches.len() >= MOST_LAUNCHES {
+            return;
+        }
         let known = kernels.iter().find(|f| args.len() <= f.params.len());
         let template_args = self.template_arguments(kernel, known, args);
         let arguments: Vec<Option<Int>> = args.iter().map(|arg| self.integer(arg)).collect();
@@ -199,7 +214,7 @@ impl Machine<'_> {
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
                 definitions: definitions.clone(),
                 declared: declared.clone(),
-                rival: None,
+                rival: *rival,
                 multiples: multiples.clone(),
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
@@ -211,19 +226,6 @@ impl Machine<'_> {
                 None => self.trace.launches.push(site),
             }
         }
-    }
-
-    /// The kernels of a name that a launch with so many arguments may mean.
-    fn kernels_taking(&self, kernel: &Path, count: usize) -> Vec<Arc<Function>> {
-        let inside = self.namespace();
-        let named = meant(self.program.functions(&kernel.name), &kernel.qualifiers, &inside);
-        let mut kernels: Vec<Arc<Function>> =
-            named.filter(|f| f.kind == FunctionKind::Kernel).cloned().collect();
-        // Of overloads, those that take just these arguments. Where none are seen, they may be in an array.
-        if count > 0 && kernels.iter().any(|f| f.params.len() == count) {
-            kernels.retain(|f| f.params.len() == count);
-        }
-        kernels
     }
 
     /// The numbers of a row on every way through host code. Ways that agree on the first `settled` of them are one,

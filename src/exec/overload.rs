@@ -186,7 +186,7 @@ impl Machine<'_> {
 
     /// Without templates that cannot be called like this, if others can; and those of which it is known that they
     /// can.
-    fn viable(
+    pub(super) fn viable(
         &mut self,
         candidates: Vec<Arc<Function>>,
         explicit: &[TemplateArg],
@@ -242,7 +242,7 @@ impl Machine<'_> {
             && self.program.functions(&function.name).iter().filter(is_declaration).all(|it| is_behind(it))
     }
 
-    fn points(&mut self, function: &Arc<Function>, explicit: &[TemplateArg], types: &[Ty]) -> i32 {
+    pub(super) fn points(&mut self, function: &Arc<Function>, explicit: &[TemplateArg], types: &[Ty]) -> i32 {
         let mut points = 0;
         if !function.specialization.is_empty() {
             let is_told = matches!(function.specialization.as_slice(), [TemplateArg::Type(Type::Auto)]);
@@ -370,10 +370,10 @@ impl Machine<'_> {
 }
 
 /// Functions, and how well each fits.
-type Judged = Vec<(i32, Arc<Function>)>;
+pub(super) type Judged = Vec<(i32, Arc<Function>)>;
 
 /// Those that fit best, and the others.
-fn foremost(judged: Judged) -> (Vec<Arc<Function>>, Judged) {
+pub(super) fn foremost(judged: Judged) -> (Vec<Arc<Function>>, Judged) {
     let top = judged.iter().map(|(points, _)| *points).max();
     let (best, rest): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(points, _)| Some(*points) == top);
     (best.into_iter().map(|(_, function)| function).collect(), rest)

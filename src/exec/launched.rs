@@ -1,0 +1,107 @@
+//! Which of several kernels of one name does a launch mean?
+//!
+//! By how many parameters, and by how well the types of the arguments fit, as for a call. Where a type that may decide
+//! is not known, it may be any of those that the others leave, and each says which other it may be.
+//!
+//! | kernels | launch | means |
+//! |---|---|---|
+//! | `k(T *)`, `k(complex<T> *)` | `k<<<1, 32>>>(p)` for a `double *p` | the first |
+//! | the same | for a `complex<double> *p` | the second, with `double` for `T` |
+//! | `k(float *)`, `k(double *)` | for a `p` of a type that is not known | either |
+
+use super::deduce::{CONVERTED, fit};
+use super::machine::Machine;
+use super::overload::foremost;
+use super::partial_order::most_specialised;
+use super::types::Ty;
+use crate::ir::namespace::meant;
+use crate::ir::{Expr, Function, FunctionKind, Path, print};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// What a launch may mean: a kernel with its declarations and specialisations.
+pub(super) struct Meant {
+    pub kernels: Vec<Arc<Function>>,
+    /// As in [`LaunchSite::rival`](crate::events::LaunchSite::rival).
+    pub rival: Option<Span>,
+}
+
+impl Machine<'_> {
+    /// The kernels of a name that a launch with these arguments may mean.
+    pub(super) fn kernels_meant(&mut self, kernel: &Path, args: &[Expr]) -> Vec<Meant> {
+        let kernels = self.kernels_taking(kernel, args.len());
+        let is_primary = |f: &&Arc<Function>| f.body.is_some() && f.specialization.is_empty();
+        let primaries: Vec<Arc<Function>> = kernels.iter().filter(is_primary).cloned().collect();
+        if args.is_empty() || primaries.len() < 2 || same_params(&primaries) {
+            return vec![Meant { kernels, rival: None }];
+        }
+        let chosen = self.overloads_meant(primaries, kernel, args);
+        let beside: Vec<Arc<Function>> = kernels.iter().filter(|f| !is_primary(f)).cloned().collect();
+        let of = |function: &Arc<Function>| {
+            let is_rival = |other: &&Arc<Function>| other.name_span != function.name_span;
+            let rival = chosen.iter().find(is_rival).map(|other| other.name_span);
+            Meant { kernels: [&[Arc::clone(function)], beside.as_slice()].concat(), rival }
+        };
+        chosen.iter().map(of).collect()
+    }
+
+    /// The kernels of a name that a launch with so many arguments may mean.
+    fn kernels_taking(&self, kernel: &Path, count: usize) -> Vec<Arc<Function>> {
+        let inside = self.namespace();
+        let named = meant(self.program.functions(&kernel.name), &kernel.qualifiers, &inside);
+        let mut kernels: Vec<Arc<Function>> =
+            named.filter(|f| f.kind == FunctionKind::Kernel).cloned().collect();
+        // Of overloads, those that take just these arguments. Where none are seen, they may be in an array.
+        if count > 0 && kernels.iter().any(|f| f.params.len() == count) {
+            kernels.retain(|f| f.params.len() == count);
+        }
+        kernels
+    }
+
+    /// Of kernels that differ in their parameters, those that may be meant.
+    fn overloads_meant(
+        &mut self,
+        kernels: Vec<Arc<Function>>,
+        path: &Path,
+        args: &[Expr],
+    ) -> Vec<Arc<Function>> {
+        let explicit = path.args.as_deref().unwrap_or(&[]);
+        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
+        let (mut kernels, _) = self.viable(kernels, explicit, &types);
+        let takes = |machine: &mut Self, kernel: &Function| {
+            let mut params = kernel.params.iter().zip(&types);
+            params.all(|(param, ty)| fit(machine, kernel, &param.ty, ty) >= CONVERTED)
+        };
+        if kernels.iter().any(|kernel| takes(self, kernel)) {
+            kernels.retain(|kernel| takes(self, kernel));
+        }
+        let is_open = |(at, ty): (usize, &Ty)| is_open(ty) && !same_param(&kernels, at);
+        if types.iter().enumerate().any(is_open) {
+            return kernels;
+        }
+        let judged =
+            kernels.into_iter().map(|kernel| (self.points(&kernel, explicit, &types), kernel)).collect();
+        most_specialised(foremost(judged).0, explicit, &types)
+    }
+}
+
+/// Whether something of a type is not known.
+fn is_open(ty: &Ty) -> bool {
+    match ty {
+        Ty::Unknown(_) => true,
+        Ty::Pointer(inner) | Ty::Array(inner, _) => is_open(inner),
+        _ => false,
+    }
+}
+
+/// Whether all kernels have the same parameters, as they are written.
+fn same_params(kernels: &[Arc<Function>]) -> bool {
+    let count = kernels.iter().map(|kernel| kernel.params.len()).max().unwrap_or(0);
+    (0..count).all(|at| same_param(kernels, at))
+}
+
+/// Whether the parameter with this number is the same in all kernels, as it is written.
+fn same_param(kernels: &[Arc<Function>], at: usize) -> bool {
+    let written = |kernel: &Arc<Function>| kernel.params.get(at).map(|param| print::ty(&param.ty));
+    kernels.windows(2).all(|pair| written(&pair[0]) == written(&pair[1]))
+}
