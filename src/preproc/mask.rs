@@ -116,6 +116,7 @@ impl<'t> Masker<'t> {
                 Kind::String => self.string_with_macro(at),
                 Kind::Punct(b'=') => self.default_of_parameter(at),
                 Kind::Punct(b']' | b')') => self.attributes_of_lambda(at),
+                Kind::Punct(b'#') if self.word(at + 1) == "pragma" => self.pragma_of_macro(at),
                 Kind::Punct(b'#' | b'@' | b'`' | b'\\' | 0..=31) => self.blank(at, at, ""),
                 _ => {}
             }

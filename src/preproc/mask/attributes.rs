@@ -53,6 +53,17 @@ impl Masker<'_> {
         }
     }
 
+    /// Masks a `#pragma unroll` that is what a macro stands for. By the standard it is no directive; nvcc takes it
+    /// for one.
+    pub(super) fn pragma_of_macro(&mut self, at: usize) {
+        let ends = |it: &usize| {
+            self.begins_line(*it) || matches!(self.word(*it), "for" | "while" | "do" | "{" | "}" | ";")
+        };
+        let Some(end) = (at + 2..=self.tokens.len()).find(ends) else { return };
+        let said = self.between(at + 1, end);
+        self.mask(at, end - 1, MaskKind::Pragma, said);
+    }
+
     /// Masks `word(...)`.
     fn mask_call(&mut self, at: usize, kind: MaskKind) -> bool {
         let Some(close) = self.close(at + 1) else { return false };
