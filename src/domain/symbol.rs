@@ -199,15 +199,19 @@ impl Symbols {
         self.likely.iter().map(|(id, value)| (*id, *value))
     }
 
-    /// Remembers such a value, and what it tells of another: where `n / 2` is 128, `n` is taken to be 256.
-    pub(crate) fn set_likely(&mut self, mut id: SymbolId, mut value: i64) {
-        self.likely.insert(id, value);
-        while let Some((dividend, divisor)) = self.quotient(id)
-            && let Some(product) = value.checked_mul(divisor)
-        {
-            (id, value) = (dividend, product);
-            self.likely.insert(id, value);
-        }
+    /// Remembers such a value, and what it tells of another.
+    pub(crate) fn set_likely(&mut self, id: SymbolId, value: i64) {
+        let told = self.told_by(id, value);
+        self.likely.extend(told);
+    }
+
+    /// A value, and what it tells of others: where `n / 2` is 128, `n` is taken to be 256.
+    pub(crate) fn told_by(&self, id: SymbolId, value: i64) -> Vec<(SymbolId, i64)> {
+        let of_dividend = |(id, value): &(SymbolId, i64)| {
+            let (dividend, divisor) = self.quotient(*id)?;
+            Some((dividend, value.checked_mul(divisor)?))
+        };
+        std::iter::successors(Some((id, value)), of_dividend).collect()
     }
 
     /// The symbol that was made for `key`.

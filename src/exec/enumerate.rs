@@ -8,9 +8,9 @@
 //!
 //! `for (d = n >> 1; d > 0; d >>= 1) { ...; offset *= 2; }` begins at a run-time value and halves
 //! it to the end. It is run from the greatest power of two, up to the number of threads, from which
-//! no iteration leaves an array. What it leaves behind, `offset` = 256 after `d` = 128, 64, ..., 1,
-//! stays an unknown number for whatever follows; only a loop that can be followed in no other way
-//! takes it for what it was, on the same assumption:
+//! no iteration leaves an array; where that is 128, `n` is 256 in it. What it leaves behind, `offset` = 256
+//! after `d` = 128, 64, ..., 1, stays an unknown number for whatever follows; only a loop that can be followed
+//! in no other way takes it for what it was, on the same assumption:
 //! `for (d = 2; d < n; d <<= 1) { offset >>= 1; ... }`.
 //!
 //! Both kinds may stand in one kernel, the doubling one first: `for (size = 2; size < n; size <<= 1)`
@@ -153,17 +153,21 @@ impl Machine<'_> {
             return end != End::Failed;
         };
         let threads = self.shape().threads().min(MOST_THREADS).next_power_of_two();
+        let symbol = match slot_value(start, open.0, open.1) {
+            Value::Int(int, _) => int.as_symbol(),
+            _ => None,
+        };
         let starts = std::iter::successors(Some(threads), |start| Some(start / 2).filter(|s| *s > 1));
         for value in starts.map(|start| start as i64) {
             let mut from = pinned.clone();
             pin(&mut from, open, value);
+            // What else the kernel compares with `n` agrees with where the loop begins.
+            from.facts.extend(symbol.iter().flat_map(|symbol| self.world.symbols.told_by(*symbol, value)));
             self.suppose(&mut from, open, value, "the most that its threads and arrays allow");
             let mark = self.trace_mark();
             match self.run_through(parts, &from, &places, Some(open)) {
                 End::Done => {
-                    if let Value::Int(int, _) = slot_value(start, open.0, open.1)
-                        && let Some(symbol) = int.as_symbol()
-                    {
+                    if let Some(symbol) = symbol {
                         self.world.symbols.set_likely(symbol, value);
                     }
                     self.remember(entry, &places);
