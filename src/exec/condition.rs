@@ -432,9 +432,14 @@ impl Machine<'_> {
 
     /// What is assumed of a guard whose usual side is taken.
     fn usual_side(&self, difference: &Int, relation: Relation, taken: bool) -> Assumption {
+        // Two members of one object may be called the same.
         let of = |least: Origin| -> Vec<String> {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
-            symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name))).collect()
+            let names = symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name)));
+            names.fold(
+                Vec::new(),
+                |found, name| if found.contains(&name) { found } else { [found, vec![name]].concat() },
+            )
         };
         // The bound itself says more than the index that is held against it.
         let mut bounds = of(Origin::Given);
