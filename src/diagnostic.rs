@@ -103,13 +103,17 @@ impl Diagnostic {
 
     /// Those of its parts whose costs can be added: of one run, and sure if its worst is.
     pub fn summed(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.each().filter(|part| part.is_summed_with(self))
+    }
+
+    /// Whether its cost and that of another can be added.
+    pub(crate) fn is_summed_with(&self, other: &Diagnostic) -> bool {
         let key = |it: &Diagnostic| {
             let conflict = it.conflict.as_ref()?;
             let possible = conflict.certainty == Certainty::Possible;
             Some((conflict.run, conflict.target, conflict.block, possible))
         };
-        let own = (key(self), self.kernel_at, self.kernel.as_str());
-        self.each().filter(move |part| (key(part), part.kernel_at, part.kernel.as_str()) == own)
+        key(self) == key(other) && self.kernel_at == other.kernel_at && self.kernel == other.kernel
     }
 
     /// Its parts; the finding itself if it has none.

@@ -110,7 +110,8 @@ fn assumed(whole: &Diagnostic) -> Vec<String> {
     all
 }
 
-/// Sorts by line: what is sure before what is possible, what costs most first; and within a line likewise.
+/// Sorts by line: what is sure before what is possible, what costs most first; and within a line likewise. Of lines
+/// that are as dear the one comes first whose kernel has most of the others, as the figures are of that kernel.
 /// Of an access that several files led to, the dearest stays. Returns the number of the first, too.
 fn worst_first(sources: &Sources, mut parts: Vec<(usize, Diagnostic)>) -> (usize, Vec<Diagnostic>) {
     let place = |part: &Diagnostic| line_of(sources, part.primary);
@@ -128,11 +129,15 @@ fn worst_first(sources: &Sources, mut parts: Vec<(usize, Diagnostic)>) -> (usize
         seen.push(access);
         new
     });
-    let mut lines: FxHashMap<_, (bool, u64)> = FxHashMap::default();
+    let of_kernel = |part: &Diagnostic| {
+        let own = parts.iter().filter(|(_, it)| it.is_summed_with(part));
+        own.filter_map(|(_, it)| it.conflict.as_ref()).fold(0u64, |sum, it| sum.saturating_add(it.cost.extra))
+    };
+    let mut lines: FxHashMap<_, (bool, u64, u64)> = FxHashMap::default();
     for (_, part) in &parts {
         if let Some((sure, extra, _)) = rank(part) {
-            let line = lines.entry(place(part)).or_default();
-            *line = (line.0 || sure, line.1.saturating_add(extra));
+            let line = lines.entry(place(part)).or_insert_with(|| (false, 0, of_kernel(part)));
+            *line = (line.0 || sure, line.1.saturating_add(extra), line.2);
         }
     }
     // Stable: within a line, and between lines that are as dear, the order stays.
