@@ -395,6 +395,15 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a template argument is a number, and no type, if that is known.
+    pub(super) fn gives_number(&mut self, arg: &TemplateArg) -> Option<bool> {
+        match self.launch_argument(arg) {
+            Argument::Number(_) | Argument::Known(LaunchArg::Value(_)) => Some(true),
+            Argument::Known(LaunchArg::Type(_)) => Some(false),
+            Argument::Known(LaunchArg::Unknown) => None,
+        }
+    }
+
     /// Template arguments as a launch has them.
     pub(crate) fn launch_arguments(&mut self, args: &[TemplateArg]) -> Vec<LaunchArg> {
         let list = args.iter().map(|arg| match self.launch_argument(arg) {

@@ -12,10 +12,11 @@
 use super::deduce::{CONVERTED, fit};
 use super::machine::Machine;
 use super::overload::foremost;
+use super::packs::takes_arguments;
 use super::partial_order::most_specialised;
 use super::types::Ty;
 use crate::ir::namespace::meant;
-use crate::ir::{Expr, Function, FunctionKind, Path, print};
+use crate::ir::{Expr, Function, FunctionKind, Path, TemplateArg, TemplateParamKind, print};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -67,6 +68,10 @@ impl Machine<'_> {
     ) -> Vec<Arc<Function>> {
         let explicit = path.args.as_deref().unwrap_or(&[]);
         let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
+        let mut kernels = kernels;
+        if kernels.iter().any(|kernel| self.takes_written(kernel, explicit)) {
+            kernels.retain(|kernel| self.takes_written(kernel, explicit));
+        }
         let (mut kernels, _) = self.viable(kernels, explicit, &types);
         let takes = |machine: &mut Self, kernel: &Function| {
             let mut params = kernel.params.iter().zip(&types);
@@ -82,6 +87,19 @@ impl Machine<'_> {
         let judged =
             kernels.into_iter().map(|kernel| (self.points(&kernel, explicit, &types), kernel)).collect();
         most_specialised(foremost(judged).0, explicit, &types)
+    }
+
+    /// Whether a kernel's template can be given the arguments that are written: no more than it takes, types for types
+    /// and numbers for numbers.
+    fn takes_written(&mut self, kernel: &Function, explicit: &[TemplateArg]) -> bool {
+        if self.given_count(explicit).is_some_and(|count| !takes_arguments(kernel, count)) {
+            return false;
+        }
+        let params = kernel.template_params.iter().take_while(|param| !param.pack);
+        params.zip(explicit).all(|(param, arg)| {
+            let takes_number = matches!(param.kind, TemplateParamKind::Value(..));
+            self.gives_number(arg).is_none_or(|gives| gives == takes_number)
+        })
     }
 }
 
