@@ -35,7 +35,7 @@ impl Machine<'_> {
         let takes = |f: &&Arc<Function>| {
             f.owner.is_none()
                 && f.params.len() == args.len()
-                && f.params.iter().any(|param| self.enum_of(&param.ty).is_some())
+                && f.params.iter().any(|param| self.enum_taken(f, &param.ty).is_some())
         };
         let candidates: Vec<Arc<Function>> =
             self.program.functions(&path.name).iter().filter(takes).cloned().collect();
@@ -45,7 +45,8 @@ impl Machine<'_> {
         let written: Vec<Written> = args.iter().map(|arg| self.written(arg)).collect();
         let (mut sure, mut possible) = (0, 0);
         for candidate in &candidates {
-            let asked = candidate.params.iter().map(|param| self.enum_of(&param.ty)).zip(&written);
+            let asked =
+                candidate.params.iter().map(|param| self.enum_taken(candidate, &param.ty)).zip(&written);
             let asked: Vec<_> = asked.filter_map(|(name, written)| Some((name?, written))).collect();
             let is = |(name, written): &(Name, &Written)| **written == Written::Enum(name.clone());
             let may_be = |it: &(Name, &Written)| is(it) || *it.1 == Written::Unknown;
@@ -73,6 +74,11 @@ impl Machine<'_> {
                 Some(Value::opaque(Variation::Maybe, why))
             }
         }
+    }
+
+    /// The enumeration that a parameter is of. A template parameter hides one of its name.
+    fn enum_taken(&self, function: &Function, ty: &Type) -> Option<Name> {
+        self.enum_of(ty).filter(|name| function.template_params.iter().all(|param| param.name != *name))
     }
 
     /// The enumeration that a type names, or a reference to it.

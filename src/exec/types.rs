@@ -380,6 +380,8 @@ fn scalar_by_name(name: &str) -> Option<Scalar> {
         | "uintptr_t"
         | "u64"
         | "CUdeviceptr"
+        | "CUtexObject"
+        | "CUsurfObject"
         | "cudaTextureObject_t"
         | "cudaSurfaceObject_t" => Scalar::U64,
         "float" | "float_t" | "cufftReal" | "hipfftReal" => Scalar::F32,

@@ -108,6 +108,8 @@ fn is_cuda_type(name: &str) -> bool {
                 | "cudaStream_t"
                 | "cudaEvent_t"
                 | "CUdeviceptr"
+                | "CUtexObject"
+                | "CUsurfObject"
                 | "cuComplex"
                 | "cuFloatComplex"
                 | "cuDoubleComplex"
