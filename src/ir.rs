@@ -9,6 +9,7 @@
 //! came out of a macro has the span of the macro's use.
 
 pub(crate) mod declared;
+mod defaults;
 pub(crate) mod found_later;
 pub(crate) mod names;
 pub(crate) mod namespace;

@@ -15,8 +15,9 @@ use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
-use super::packs::{expansion_in, is_pack, takes_arguments, takes_count};
+use super::packs::{expansion_in, is_pack, mentions, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
+use super::same_type::same_type;
 use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Pointer, Value};
@@ -24,7 +25,7 @@ use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::namespace::meant;
 use crate::ir::print;
-use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -247,6 +248,7 @@ impl Machine<'_> {
         if !function.specialization.is_empty() {
             let is_told = matches!(function.specialization.as_slice(), [TemplateArg::Type(Type::Auto)]);
             let fits = match explicit.is_empty() || is_told {
+                true if self.is_not_by_default(function) => Some(false),
                 // Its arguments are deduced: they are what the parameters say.
                 true => {
                     let unlike = function.params.iter().zip(types).any(|(param, ty)| {
@@ -278,6 +280,36 @@ impl Machine<'_> {
                 true => self.within(self.env(), &function.namespace, of_params),
                 false => of_params(self),
             }
+    }
+
+    /// Whether an explicit specialisation is for other arguments than those that its template takes where neither the
+    /// call nor its operands say any.
+    fn is_not_by_default(&mut self, function: &Function) -> bool {
+        let all = self.program.functions(&function.name);
+        let is_primary = |it: &&Arc<Function>| {
+            it.specialization.is_empty()
+                && it.owner == function.owner
+                && it.namespace == function.namespace
+                && it.template_params.len() == function.specialization.len()
+                && it.params.len() == function.params.len()
+        };
+        let Some(primary) = all.iter().filter(is_primary).find(|it| it.body.is_some()) else { return false };
+        let primary = Arc::clone(primary);
+        primary.template_params.iter().zip(&function.specialization).any(|(param, arg)| {
+            let is_deduced = primary.params.iter().any(|it| mentions(&it.ty, &param.name));
+            match (&param.kind, arg) {
+                _ if is_deduced => false,
+                (TemplateParamKind::Value(_, Some(default)), TemplateArg::Value(own)) => {
+                    let (default, own) = (self.constant(default), self.constant(own));
+                    default.zip(own).is_some_and(|(default, own)| default != own)
+                }
+                (TemplateParamKind::Type(Some(default)), TemplateArg::Type(own)) => {
+                    let (default, own) = (self.resolve_argument(default), self.resolve_argument(own));
+                    same_type(&default, &own) == Some(false)
+                }
+                _ => false,
+            }
+        })
     }
 
     /// Whether an explicit specialisation is that for these arguments; none if that is not known.

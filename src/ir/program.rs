@@ -1,10 +1,8 @@
 //! What is visible from one file, its own module and those of the headers that it includes?
 
+use super::defaults;
 use super::namespace::{Named, answers, meant};
-use super::{
-    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, TemplateParamKind,
-    Type,
-};
+use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, Type};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -110,7 +108,7 @@ impl Index {
                 && it.template_params.len() == declared.template_params.len()
         };
         match named.iter_mut().find(is_primary) {
-            Some(primary) => take_defaults(primary, declared),
+            Some(primary) => defaults::of_class(primary, declared),
             None => self.declared.entry(declared.name.clone()).or_default().push(Arc::clone(declared)),
         }
     }
@@ -193,6 +191,12 @@ impl Program {
         }
         for module in modules.iter().chain(&standard) {
             module.declared_classes.iter().for_each(|declared| index.declare(declared));
+        }
+        let functions = modules.iter().flat_map(|module| &module.functions);
+        for function in functions.filter(|it| defaults::has_any(it)) {
+            if let Some(named) = index.functions.get_mut(&function.name) {
+                defaults::of_functions(named, function);
+            }
         }
         Program { modules, standard, index: Arc::new(index), sought: None }
     }
@@ -388,34 +392,6 @@ impl Program {
     pub(crate) fn own_kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
         let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
         own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
-    }
-}
-
-/// Gives the parameters of a class template the defaults that stand only at an earlier declaration. A default may name
-/// the parameters before it, so these have to have the same names there, or none.
-fn take_defaults(primary: &mut Arc<Record>, declared: &Record) {
-    let mut filled = Vec::new();
-    for (at, (own, other)) in primary.template_params.iter().zip(&declared.template_params).enumerate() {
-        if let Some(kind) = with_default(&own.kind, &other.kind) {
-            filled.push((at, kind));
-        }
-        if !other.name.is_empty() && other.name != own.name {
-            break;
-        }
-    }
-    if !filled.is_empty() {
-        let params = &mut Arc::make_mut(primary).template_params;
-        filled.into_iter().for_each(|(at, kind)| params[at].kind = kind);
-    }
-}
-
-/// What a template parameter is with the default of another declaration; none if that adds nothing.
-fn with_default(own: &TemplateParamKind, other: &TemplateParamKind) -> Option<TemplateParamKind> {
-    use TemplateParamKind::{Type, Value};
-    match (own, other) {
-        (Type(None), Type(Some(default))) => Some(Type(Some(default.clone()))),
-        (Value(ty, None), Value(_, Some(default))) => Some(Value(ty.clone(), Some(default.clone()))),
-        _ => None,
     }
 }
 
