@@ -109,6 +109,14 @@ impl Machine<'_> {
         Some(within)
     }
 
+    /// Whether at most one lane of a warp makes an access that is one request, so that the place does not matter.
+    pub(super) fn is_of_one_lane(&self, op: AccessOp, bytes: Option<u32>) -> bool {
+        let (active, shape) = (&self.state.active, self.shape());
+        matches!(op, AccessOp::Load | AccessOp::Store)
+            && matches!(bytes, Some(1 | 2 | 4 | 8 | 12 | 16))
+            && (0..shape.threads().div_ceil(32)).all(|warp| active.warp(warp).count_ones() <= 1)
+    }
+
     /// Whether the lanes of a warp access words of which no two are in one bank, whichever they pick.
     pub(super) fn never_share_banks(&self, op: AccessOp, bytes: Option<u32>, offset: &Int) -> bool {
         if !matches!(op, AccessOp::Load | AccessOp::Store) {

@@ -92,6 +92,9 @@ impl Machine<'_> {
 
     /// What is known of the requests of an access whose offset is not known.
     fn partly_known(&mut self, op: AccessOp, bytes: Option<u32>, offset: &Offset) -> Partly {
+        if self.is_of_one_lane(op, bytes) {
+            return Partly::ConflictFree;
+        }
         let Some(part) = offset.known_part() else { return Partly::Unknown };
         if matches!(offset, Offset::Unknown(..)) && self.never_share_banks(op, bytes, part) {
             return Partly::ConflictFree;
