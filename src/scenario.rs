@@ -97,8 +97,7 @@ impl Scenario {
     pub(crate) fn misfit_words(&self) -> Option<String> {
         let launch =
             if self.launch.is_some() { "the launch does not give it" } else { "no launch was found" };
-        let overruns =
-            |array: &String| format!("{launch}, and every block that was tried overruns `{array}`");
+        let overruns = |array: &String| format!("{launch}, and every likely block overruns `{array}`");
         self.misfit.as_ref().map(|array| format!("the block is not known: {}", overruns(array)))
     }
 

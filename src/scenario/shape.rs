@@ -250,6 +250,8 @@ impl Search<'_, '_> {
             // One thread alone would fill any array.
             0 | 1 => self.misfit(overrun.array),
             _ if self.fills(most) => self.filling([most, 1, 1], overrun.array),
+            // Nobody launches a part of a warp for the room that an array happens to leave.
+            _ if most < 32 => self.misfit(overrun.array),
             _ => {
                 let most = 1 << most.ilog2();
                 self.of([most, 1, 1], BlockFrom::Default, vec![[most / 2, 1, 1]])
@@ -260,7 +262,8 @@ impl Search<'_, '_> {
     /// Whether so many threads, which leave no array, are a block that someone would choose.
     fn fills(&mut self, threads: u32) -> bool {
         let row = |trace: &Trace| trace.extents[0].is_some_and(|(length, _)| length == u64::from(threads));
-        threads < 32 || threads.is_multiple_of(32) || row(self.trace([threads, 1, 1]))
+        let is_round = threads.is_multiple_of(32) || threads < 32 && threads.is_power_of_two();
+        is_round || row(self.trace([threads, 1, 1]))
     }
 
     /// The first of these shapes that leaves no array, the others being as likely. If all do, the same of
@@ -314,7 +317,9 @@ impl Search<'_, '_> {
             threads /= 2;
             is_first = false;
             shapes = with_threads(threads);
-            if threads < 2 {
+            // Of a launch that tells one extent, the block may be smaller than a warp.
+            let least = if self.partly.iter().any(Option::is_some) { 2 } else { 32 };
+            if threads < least {
                 return self.misfit(overruns.pop().map(|(_, overrun)| overrun.array).unwrap_or_default());
             }
         }
