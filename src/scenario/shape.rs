@@ -168,15 +168,19 @@ impl Search<'_, '_> {
 
     /// The block that subscripts imply; where its threads leave an array, since each has several places there,
     /// the largest that is half as high or wide, or a quarter, and so on.
-    fn implied_or_less(&mut self, block: [u32; 3], arrays: &str, most: u32) -> Option<Scenario> {
-        let mut filled = arrays.to_owned();
+    fn implied_or_less(&mut self, block: [u32; 3], arrays: &[String], most: u32) -> Option<Scenario> {
+        let mut filled = arrays.join("` and `");
         // With a third coordinate there are too many ways to have less.
         let most_halvings = if self.is_deep == Some(true) { 1 } else { block[0].max(block[1]).ilog2() };
         for halvings in 0..most_halvings {
             let lower = [block[0], block[1] >> halvings, block[2]];
             let narrower = [block[0] >> halvings, block[1], block[2]];
             for shape in [lower, narrower] {
-                if !(1..=most).contains(&shape.iter().product()) {
+                // Less than a warp is launched for one array, with a thread for each of its elements. What has two
+                // places is told apart for other reasons.
+                let for_one = halvings == 0 && arrays.len() == 1 && shape.iter().all(|threads| *threads != 2);
+                let least = if for_one { 1 } else { 32 };
+                if !(least..=most).contains(&shape.iter().product()) {
                     continue;
                 }
                 match self.overrun(shape) {
@@ -416,7 +420,7 @@ fn rectangles(n: u32) -> Vec<[u32; 3]> {
 
 /// The block that subscripts by bare coordinates imply, and the arrays that they are of:
 /// `tile[threadIdx.y][threadIdx.x]` in a `[16][17]` tile is a block of 16 x 16.
-fn implied(probe: &Trace) -> Option<([u32; 3], String)> {
+fn implied(probe: &Trace) -> Option<([u32; 3], Vec<String>)> {
     let mut names: Vec<&str> = Vec::new();
     let mut extent = |axis: usize| -> Option<u32> {
         if !probe.axes[axis] {
@@ -434,5 +438,5 @@ fn implied(probe: &Trace) -> Option<([u32; 3], String)> {
         Some(if length - rounded <= MOST_PADDING { rounded } else { length })
     };
     let shape = [extent(0)?, extent(1)?, extent(2)?];
-    valid(shape).then(|| (shape, names.join("` and `")))
+    valid(shape).then(|| (shape, names.into_iter().map(str::to_owned).collect()))
 }
