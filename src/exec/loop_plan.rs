@@ -195,8 +195,6 @@ impl Machine<'_> {
                 self.trace_rollback(mark);
                 self.trace.launches.truncate(mark.launches);
             }
-            // What was only supposed of a variable asks for nothing.
-            self.world.demands.remove(&symbol);
             entry = self.entry_state(start, &plan, &Int::symbol(symbol));
             let watched = self.watch(parts, &entry, unroll);
             let mut found = watched.written;
