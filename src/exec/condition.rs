@@ -17,6 +17,7 @@ use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Va
 use crate::events::{Asks, Assumption, Blocks, Bound, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Branches in which the sides of a condition stand: where it holds, and where it fails.
@@ -436,10 +437,8 @@ impl Machine<'_> {
         let of = |least: Origin| -> Vec<String> {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
             let names = symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name)));
-            names.fold(
-                Vec::new(),
-                |found, name| if found.contains(&name) { found } else { [found, vec![name]].concat() },
-            )
+            let mut told = FxHashSet::default();
+            names.filter(|name| told.insert(name.clone())).collect()
         };
         // The bound itself says more than the index that is held against it.
         let mut bounds = of(Origin::Given);

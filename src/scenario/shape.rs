@@ -44,6 +44,8 @@ const DEEP: [[u32; 3]; 6] = [[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4], [4
 const MOST_TRIES: usize = 12;
 /// The longest row by which a block's extent is told: 1024 threads, padded.
 const MOST_IMPLIED: u32 = 1028;
+/// The shortest row that alone tells of a block smaller than a warp: fewer places may be for something else.
+const LEAST_ROW: u32 = 4;
 /// By how many elements the row of an array is padded at most.
 const MOST_PADDING: u32 = 4;
 
@@ -176,9 +178,9 @@ impl Search<'_, '_> {
             let lower = [block[0], block[1] >> halvings, block[2]];
             let narrower = [block[0] >> halvings, block[1], block[2]];
             for shape in [lower, narrower] {
-                // Less than a warp is launched for one array, with a thread for each of its elements. What has two
-                // places is told apart for other reasons.
-                let for_one = halvings == 0 && arrays.len() == 1 && shape.iter().all(|threads| *threads != 2);
+                // Less than a warp is launched for one array, with a thread for each of its elements.
+                let is_told = |threads: &u32| *threads == 1 || *threads >= LEAST_ROW;
+                let for_one = halvings == 0 && arrays.len() == 1 && shape.iter().all(is_told);
                 let least = if for_one { 1 } else { 32 };
                 if !(least..=most).contains(&shape.iter().product()) {
                     continue;
