@@ -1,6 +1,7 @@
 //! Is it harmless that two accesses are unordered, and can they touch the same memory?
 //!
-//! Reads are harmless, and so are writes of the same value. For global memory, it is mostly unknown whether two names
+//! Reads are harmless, and so are writes of the same value. But a barrier is not called needless that keeps two such
+//! writes apart: they would touch the same bytes without it. For global memory, it is mostly unknown whether two names
 //! point to the same memory:
 //!
 //! ```text
@@ -41,7 +42,8 @@ pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>, global: bool) -> boo
         (Kind::Reads, Kind::Reads) => true,
         (Kind::Atomic, Kind::Atomic) => commute(one, other, global),
         (Kind::Writes, Kind::Writes) => {
-            one.access.bytes == other.access.bytes
+            !one.is_crossed
+                && one.access.bytes == other.access.bytes
                 && is_in_steps(one)
                 && is_in_steps(other)
                 && writes_the_same(&one.event.stored, &other.event.stored)
