@@ -127,6 +127,18 @@ enum Outcome {
     Repeatable,
 }
 
+/// What branches the compiler puts into an operation, in the order of what they keep it from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum InnerBranches {
+    /// None.
+    #[default]
+    None,
+    /// Around a few instructions.
+    Skips,
+    /// To a function for rare operands.
+    Calls,
+}
+
 /// A function, or all whose names begin alike.
 #[derive(Clone, Copy, Debug)]
 struct Builtin {
@@ -135,11 +147,12 @@ struct Builtin {
     kind: Kind,
     outcome: Outcome,
     owned: bool,
+    branches: InnerBranches,
 }
 
 impl Builtin {
     const fn new(name: &'static str, family: bool, kind: Kind) -> Builtin {
-        Builtin { name, family, kind, outcome: Outcome::Other, owned: false }
+        Builtin { name, family, kind, outcome: Outcome::Other, owned: false, branches: InnerBranches::None }
     }
 
     /// Does nothing but compute a value of its arguments.
@@ -155,6 +168,16 @@ impl Builtin {
     /// Gives equal results for equal arguments.
     const fn repeatable(self) -> Builtin {
         Builtin { outcome: Outcome::Repeatable, ..self }
+    }
+
+    /// Skips some of its instructions for some operands.
+    const fn skipping(self) -> Builtin {
+        Builtin { branches: InnerBranches::Skips, ..self }
+    }
+
+    /// Calls a function for rare operands.
+    const fn calling(self) -> Builtin {
+        Builtin { branches: InnerBranches::Calls, ..self }
     }
 
     /// No macro takes its name.
@@ -198,6 +221,14 @@ pub(crate) fn only_computes(name: &str) -> bool {
 #[must_use]
 pub(crate) fn is_repeatable(name: &str) -> bool {
     find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Repeatable))
+}
+
+/// The branches in a function; `of_floats`: whether its arguments are `float`, for which C++ takes the one with an `f`.
+#[must_use]
+pub(crate) fn inner_branches(name: &str, of_floats: bool) -> InnerBranches {
+    let float = || find(&format!("{name}f")).filter(|it| !it.family);
+    let found = find(name).map(|own| if of_floats { float().unwrap_or(own) } else { own });
+    found.map_or(InnerBranches::None, |it| it.branches)
 }
 
 /// Whether only CUDA and compilers define functions of such a name.

@@ -57,6 +57,7 @@ mod groups;
 mod hidden;
 mod host;
 mod initialisers;
+mod inner_branches;
 mod integers;
 mod intrinsics;
 mod join;

@@ -452,6 +452,19 @@ pub struct Stmt {
     pub span: Span,
 }
 
+/// What the text says of a loop that the compiler may make straight code of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unrolling {
+    /// `#pragma unroll`.
+    Asked,
+    /// `#pragma unroll 1`.
+    Forbidden,
+    /// Nothing, and there is no loop in it.
+    OfInnermost,
+    /// Nothing, and there is.
+    OfOuter,
+}
+
 /// The kinds of statement.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum StmtKind {
@@ -480,11 +493,8 @@ pub enum StmtKind {
         step: Option<Expr>,
         /// Whether the body runs once before the first test (`do ... while`).
         body_first: bool,
-        /// Whether the compiler makes straight code of it, as far as it knows the bounds: an innermost
-        /// loop, or one behind `#pragma unroll`.
-        flat: bool,
-        /// Whether the text asks for it to stay a loop: `#pragma unroll 1`.
-        rolled: bool,
+        /// What the text says of making straight code of it.
+        unrolling: Unrolling,
         /// Which of the function's loops it is: those that come out of one use of a macro have one span.
         number: u32,
     },

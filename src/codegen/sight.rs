@@ -29,6 +29,9 @@ pub(crate) fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sig
     let (constant_a, constant_b) = (compiled(a), compiled(b));
     match (op, constant_a, constant_b) {
         (_, Some(_), Some(_)) => Sight::default(),
+        (BinaryOp::Div, _, Some(1)) => a.sight,
+        // Nothing is left of it.
+        (BinaryOp::Rem, _, Some(1)) => Sight::default(),
         (BinaryOp::Add, ..) => a.sight.plus(b.sight),
         (BinaryOp::Sub, ..) => a.sight.plus(b.sight.times(-1)),
         (BinaryOp::Or | BinaryOp::Xor, ..) if sum => a.sight.plus(b.sight),
@@ -37,7 +40,25 @@ pub(crate) fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sig
         (BinaryOp::Shl, _, Some(bits @ 0..=62)) => a.sight.times(1 << bits),
         (BinaryOp::Shr, _, Some(bits @ 0..=62)) if are_whole(a, 1 << bits) => Sight::default(),
         (BinaryOp::Div, _, Some(by)) if are_whole(a, by) => Sight::default(),
-        _ => Sight { hidden: hashed(&(op as u8, told(a), told(b))), ..units(op, a, b, signed) },
+        _ => {
+            let (as_operator, by) = plainly(op, constant_b, signed);
+            let hidden = match by {
+                Some(by) => hashed(&(as_operator as u8, told(a), by)),
+                None => hashed(&(as_operator as u8, told(a), told(b))),
+            };
+            Sight { hidden, ..units(op, a, b, signed) }
+        }
+    }
+}
+
+/// How the compiler writes an operation by a constant: `x % 32` of an `unsigned` as `x & 31`, and `x / 32` as `x >> 5`.
+fn plainly(op: BinaryOp, by: Option<i64>, signed: bool) -> (BinaryOp, Option<i64>) {
+    match (op, by) {
+        (BinaryOp::Rem, Some(by)) if !signed && by > 0 && by & (by - 1) == 0 => (BinaryOp::And, Some(by - 1)),
+        (BinaryOp::Div, Some(by)) if !signed && by > 0 && by & (by - 1) == 0 => {
+            (BinaryOp::Shr, Some(i64::from(by.trailing_zeros())))
+        }
+        _ => (op, by),
     }
 }
 

@@ -12,11 +12,19 @@
 //! | 16 x 25 | in part, by 6 | apart |
 //! | 8 x 36 that read 36 words of global memory besides | stays a loop | apart |
 //! | 2 x 64, 8 x 64, 16 x 64, 32 x 64 | stays a loop | apart |
+//!
+//! Where it is unrolled in part, and its rounds are no multiple of four, those that are left over come first, and what
+//! is aligned in the other rounds is no longer what was aligned in the text. Of `sum += w[k] * v[c]`, `c = (t + k) % 31`,
+//! 34 rounds are unrolled whole, and of 35 come 14 twice, behind 7; of a distance in three dimensions 28 are, and of 31
+//! come 12 twice, behind 7.
 
 use crate::events::Unrolled;
 
 /// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
 const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
+/// The same of a loop of more rounds than these that are no multiple of four.
+const UNEVEN_SURELY_UNROLLED: u64 = 150;
+const FEW_ROUNDS: u64 = 16;
 /// A loop of more operations, and more in a round, is neither unrolled whole nor in part.
 const PERHAPS_UNROLLED: Size = Size { whole: 1000, round: 120 };
 
@@ -33,7 +41,9 @@ struct Size {
 #[must_use]
 pub(crate) fn unrolled(operations: u64, rounds: u64, at_launch: bool) -> Option<Unrolled> {
     let (whole, round) = (operations, operations / rounds);
-    let sure = whole <= SURELY_UNROLLED.whole && round <= SURELY_UNROLLED.round;
+    let is_uneven = rounds > FEW_ROUNDS && !rounds.is_multiple_of(4);
+    let most = if is_uneven { UNEVEN_SURELY_UNROLLED } else { SURELY_UNROLLED.whole };
+    let sure = whole <= most && round <= SURELY_UNROLLED.round;
     let perhaps = whole <= PERHAPS_UNROLLED.whole || round <= PERHAPS_UNROLLED.round;
     match (sure, at_launch) {
         (false, _) => perhaps.then_some(Unrolled::Perhaps),

@@ -68,6 +68,9 @@ pub(crate) struct Moment<'a> {
     pub stretch: u32,
     /// The branches around that stretch, outermost first.
     pub branches: &'a [u32],
+    /// Operations with branches of their own passed before, and those of them that call.
+    pub skips: u32,
+    pub calls: u32,
     /// How often the array had gone from being read to being written, or back.
     pub turn: u32,
 }

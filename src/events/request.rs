@@ -82,6 +82,11 @@ pub struct First {
     pub stretch: u32,
     /// The branches around that, outermost first, by number.
     pub branches: SmallVec<[u32; 4]>,
+    /// Operations with branches of their own passed before it first happened, which the compiler moves no store over
+    /// unless it is told to compute less exactly.
+    pub skips: u32,
+    /// Those of them that call a function, which it moves no load over either.
+    pub calls: u32,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,

@@ -315,6 +315,8 @@ impl Requests {
             iteration: moment.iteration,
             stretch: moment.stretch,
             branches: SmallVec::from_slice(moment.branches),
+            skips: moment.skips,
+            calls: moment.calls,
             epoch: moment.epoch,
             occurrence: access.occurrences,
             path,

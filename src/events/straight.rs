@@ -1,5 +1,8 @@
 //! Which regions are one piece of straight code?
 
+use super::First;
+use std::ops::RangeInclusive;
+
 /// Loops that are unrolled whole although nothing in the source says so, with what stands around them:
 /// the first and last region ([`First::region`](super::First::region)) of straight code, in order, apart from each other.
 #[derive(Clone, Debug, Default)]
@@ -8,8 +11,11 @@ pub struct Straight {
     perhaps: Vec<(u32, u32)>,
     /// Those of `surely` whose rounds the compiler can count.
     counted: Vec<(u32, u32)>,
-    /// Regions with a loop that is to be unrolled and whose rounds it cannot count, in order.
-    open: Vec<u32>,
+    /// Loops that are to be unrolled and whose rounds it cannot count: from the position of the first access
+    /// ([`First::position`](super::First::position)) to that of the last, in the order in which they end.
+    open: Vec<(u32, u32)>,
+    /// Likewise those that may be too large to be unrolled whole.
+    large: Vec<(u32, u32)>,
 }
 
 /// How a loop becomes straight code.
@@ -43,20 +49,28 @@ impl Straight {
         }
     }
 
-    /// Adds a region with a loop that is to be unrolled and whose rounds the compiler cannot count.
-    pub fn add_open(&mut self, region: u32) {
-        if self.open.last() != Some(&region) {
-            self.open.push(region);
-        }
+    /// Adds a loop that is to be unrolled and whose rounds the compiler cannot count, by the positions of its accesses.
+    pub fn add_open(&mut self, positions: RangeInclusive<u32>) {
+        add_positions(&mut self.open, &positions);
     }
 
-    /// Whether these regions are one piece of straight code, and each round of its loops code of its own.
+    /// Adds a loop that may be too large to be unrolled whole, though nothing is around it that makes its rounds apart.
+    pub fn add_large(&mut self, positions: RangeInclusive<u32>) {
+        add_positions(&mut self.large, &positions);
+    }
+
+    /// Whether accesses from one to another are one piece of straight code, and each round of its loops code of its
+    /// own: `None` if not, and if so, whether surely.
     #[must_use]
-    pub fn is_written_out(&self, first: u32, last: u32) -> bool {
-        let at = self.counted.partition_point(|span| span.1 < first);
-        let within = self.counted.get(at).is_some_and(|span| span.0 <= first && last <= span.1);
-        let open = self.open.partition_point(|region| *region < first);
-        (first == last || within) && self.open.get(open).is_none_or(|region| *region > last)
+    pub fn is_written_out(&self, first: &First, last: &First) -> Option<bool> {
+        let at = self.counted.partition_point(|span| span.1 < first.region);
+        let within = self.counted.get(at).is_some_and(|span| span.0 <= first.region && last.region <= span.1);
+        let has_none = |loops: &[(u32, u32)]| {
+            let at = loops.partition_point(|it| it.1 < first.position);
+            loops.get(at).is_none_or(|it| it.0 > last.position)
+        };
+        let is = (first.region == last.region || within) && has_none(&self.open);
+        is.then(|| has_none(&self.large))
     }
 
     /// Whether two regions are one piece of straight code: `None` if not, and if so, whether surely.
@@ -68,5 +82,13 @@ impl Straight {
         };
         let sure = one == other || within(&self.surely);
         (sure || within(&self.perhaps)).then_some(sure)
+    }
+}
+
+/// Adds the positions of a loop's accesses, which include those of the loops in it.
+fn add_positions(loops: &mut Vec<(u32, u32)>, positions: &RangeInclusive<u32>) {
+    if !positions.is_empty() {
+        while loops.pop_if(|inner| inner.0 >= *positions.start()).is_some() {}
+        loops.push((*positions.start(), *positions.end()));
     }
 }

@@ -19,6 +19,7 @@ impl Machine<'_> {
         wanted: bool,
     ) -> Value {
         let span = expr.span;
+        self.note_inner_branches(expr);
         let called = match op {
             Some(op) => self.called_compound(expr, op, target, value),
             None => self.called_assignment(expr, target, value),

@@ -36,7 +36,7 @@ impl Machine<'_> {
     /// open in the [`FIRST`] rounds.
     pub(super) fn skip_ahead(&mut self, parts: Parts<'_>, key: LoopKey, open: u64) {
         // What straight code reads once is not counted by rounds.
-        let ahead = self.rounds_ahead(parts).filter(|ahead| *ahead >= LEAST && !parts.flat);
+        let ahead = self.rounds_ahead(parts).filter(|ahead| *ahead >= LEAST && !parts.is_flat());
         let Some(ahead) = ahead else { return };
         if self.looping.plans.get(&key).is_some_and(|plan| plan.uneven) {
             return;
@@ -72,7 +72,7 @@ impl Machine<'_> {
     /// How many rounds of those to come have to be run, if that is known before.
     pub(super) fn rounds_to_run(&mut self, parts: Parts<'_>, key: LoopKey) -> Option<u64> {
         let ahead = self.rounds_ahead(parts)?;
-        let even = !parts.flat && !self.looping.plans.get(&key).is_some_and(|plan| plan.uneven);
+        let even = !parts.is_flat() && !self.looping.plans.get(&key).is_some_and(|plan| plan.uneven);
         Some(if even && ahead >= LEAST + FIRST { 4 * TOGETHER } else { ahead })
     }
 

@@ -97,7 +97,7 @@ impl Machine<'_> {
                 Value::Int(Int::constant(ty.align() as i64), Scalar::U64)
             }
             ExprKind::Offsetof(ty, member) => self.member_offset(ty, member),
-            ExprKind::Call { callee, args } => self.call(expr, callee, args, true),
+            ExprKind::Call { callee, args } => self.call_and_note(expr, callee, args),
             ExprKind::Launch(launch) => {
                 self.launch(launch, expr.span);
                 Value::Undefined
@@ -113,6 +113,12 @@ impl Machine<'_> {
             ExprKind::Unsupported(what) => self.not_run(Reason::Unsupported, what, expr.span),
             ExprKind::Damaged => self.not_run(Reason::Damaged, "an expression that did not parse", expr.span),
         }
+    }
+
+    fn call_and_note(&mut self, expr: &Expr, callee: &Expr, args: &[Expr]) -> Value {
+        let value = self.call(expr, callee, args, true);
+        self.note_inner_branches(expr);
+        value
     }
 
     fn size_of_type(&mut self, ty: &Type, span: Span) -> Value {
@@ -143,6 +149,7 @@ impl Machine<'_> {
         }
         let a = self.operand(a);
         let b = self.operand(b);
+        self.note_inner_branches(expr);
         self.binary(op, &a, &b, expr.span)
     }
 
@@ -287,6 +294,7 @@ impl Machine<'_> {
             ExprKind::Assign(Some(_), ..) | ExprKind::Binary(..) | ExprKind::Unary(..)
                 if self.mode == Mode::Device && self.called_place(expr).is_some() => {}
             ExprKind::Assign(_, target, value) if self.is_data(target) => {
+                self.note_inner_branches(expr);
                 self.effects(value);
                 self.effects(target);
                 self.compiler.writes += 1;
@@ -342,6 +350,7 @@ impl Machine<'_> {
                 let global = self.frame().is_some_and(|frame| frame.slice.reaches_global(expr));
                 self.compiler.elsewhere += u64::from(global);
                 children(expr, &mut |child| self.effects(child));
+                self.note_inner_branches(expr);
                 if super::straight::may_exchange(expr) {
                     self.warp_order(Together::Warp, false, expr.span);
                 }

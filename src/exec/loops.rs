@@ -63,7 +63,7 @@ impl Machine<'_> {
                 }
             }
             self.compiler.registers.leave_loop(straight);
-            self.compiler.region += u32::from(!parts.flat);
+            self.compiler.region += u32::from(!parts.is_flat());
             self.settle_registers(parts, (&mark.requests, before), straight);
         }
         self.state.loops.pop();
@@ -179,7 +179,7 @@ impl Machine<'_> {
 
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
-        self.compiler.region += u32::from(!parts.flat);
+        self.compiler.region += u32::from(!parts.is_flat());
         self.begin_iteration(parts);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));

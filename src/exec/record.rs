@@ -139,6 +139,8 @@ impl Machine<'_> {
                 iteration: self.compiler.iteration,
                 stretch: self.compiler.stretch.at,
                 branches: &self.compiler.stretch.branches,
+                skips: self.compiler.stretch.skips,
+                calls: self.compiler.stretch.calls,
                 turn,
             },
         };

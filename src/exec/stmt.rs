@@ -72,15 +72,14 @@ impl Machine<'_> {
             StmtKind::If { cond, then, otherwise } => {
                 self.branch(cond, then, otherwise);
             }
-            StmtKind::Loop { cond, body, step, body_first, flat, rolled, number } => {
+            StmtKind::Loop { cond, body, step, body_first, unrolling, number } => {
                 let parts = Parts {
                     cond: cond.as_ref(),
                     body,
                     step: step.as_ref(),
                     body_first: *body_first,
                     counted: false,
-                    flat: *flat,
-                    rolled: *rolled,
+                    unrolling: *unrolling,
                     span: stmt.span,
                     number: *number,
                 };

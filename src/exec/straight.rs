@@ -10,7 +10,7 @@ use crate::builtins::{self, Kind};
 use crate::codegen::straight::unrolled;
 use crate::events::{AccessOp, RequestMark, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type, Unrolling};
 use crate::slice::Slice;
 use std::rc::Rc;
 
@@ -29,7 +29,8 @@ pub(super) struct LoopStart {
     region: u32,
     operations: u64,
     rolled: u32,
-    /// The stores before it.
+    /// The accesses before it, and how many of them are stores.
+    accesses: u32,
     stores: u32,
 }
 
@@ -41,6 +42,7 @@ impl Machine<'_> {
             region: self.compiler.region,
             operations: self.operations(),
             rolled: self.compiler.rolled,
+            accesses: self.requests.accesses(),
             stores: self.requests.stores(),
         }
     }
@@ -51,12 +53,12 @@ impl Machine<'_> {
         rounds.begun += 1;
         let open = is_open(parts, rounds.at_launch);
         self.compiler.iteration += u32::from(open);
-        self.compiler.epoch += u32::from(parts.rolled);
+        self.compiler.epoch += u32::from(parts.is_rolled());
         self.compiler.registers.begin_round();
         let stays = || self.looping.plans.get(&self.loop_key(parts)).is_some_and(|plan| plan.stays);
-        if open || parts.rolled || stays() {
+        if open || parts.is_rolled() || stays() {
             self.hide_carried(parts);
-            if !parts.flat {
+            if !parts.is_flat() {
                 self.compiler.registers.forget();
             }
         }
@@ -69,7 +71,7 @@ impl Machine<'_> {
         (begin, before): (&RequestMark, u32),
         straight: bool,
     ) {
-        if parts.flat {
+        if parts.is_flat() {
             return;
         }
         match straight {
@@ -90,7 +92,7 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let Operations { writes, elsewhere, branches, may_order, exchanges, loops } =
+        let Operations { writes, elsewhere, branches, may_order, exchanges, loops, inner } =
             match self.compiler.passed.get(&place) {
                 Some(known) => *known,
                 None => {
@@ -104,6 +106,7 @@ impl Machine<'_> {
         if branches {
             self.compiler.stretch.begin();
         }
+        self.compiler.stretch.pass(inner);
         if loops {
             self.compiler.registers.may_be_read();
         }
@@ -143,7 +146,10 @@ impl Machine<'_> {
     fn operations_of(&mut self, stmt: &Stmt) -> Operations {
         let mut all = Operations::default();
         let slice = self.frame().map(|frame| Rc::clone(&frame.slice)).unwrap_or_default();
-        own_exprs(stmt, &mut |expr| count(expr, &slice, &mut all));
+        own_exprs(stmt, &mut |expr| {
+            count(expr, &slice, &mut all);
+            all.inner = all.inner.max(self.inner_branches_within(expr));
+        });
         if let StmtKind::Declare(list) = &stmt.kind {
             all.writes += list.len() as u64;
             let unseen = |ty: &Type| matches!(self.resolve_type(ty).innermost(), Ty::Unknown(_));
@@ -152,9 +158,10 @@ impl Machine<'_> {
         let (mut inner, own) = (Vec::new(), all.elsewhere);
         own_stmts(stmt, &mut |stmt| inner.push(stmt));
         for stmt in inner {
-            let Operations { writes, elsewhere, branches, may_order, exchanges, loops } =
+            let Operations { writes, elsewhere, branches, may_order, exchanges, loops, inner } =
                 self.operations_of(stmt);
             all.loops |= loops;
+            all.inner = all.inner.max(inner);
             all.may_order |= may_order;
             all.exchanges |= exchanges;
             all.writes = all.writes.saturating_add(writes);
@@ -189,21 +196,27 @@ impl Machine<'_> {
     pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> bool {
         let Rounds { begun, at_launch } = self.compiler.rounds.pop().unwrap_or_default();
         self.compiler.iteration += u32::from(is_open(parts, at_launch));
-        self.compiler.epoch += u32::from(parts.rolled);
+        self.compiler.epoch += u32::from(parts.is_rolled());
         let whole = self.operations().saturating_sub(begin.operations);
         let seen = self.recording
             && self.compiler.rolled == begin.rolled
             && self.compiler.region > begin.region
-            && !parts.rolled;
+            && !parts.is_rolled();
         let how = unrolled(whole, begun.max(1), at_launch);
-        if let Some(how) = how.filter(|_| seen && !parts.flat) {
+        if let Some(how) = how.filter(|_| seen && !parts.is_flat()) {
             self.trace.straight.add(begin.region, self.compiler.region.saturating_add(1), how);
         }
-        if parts.flat && (at_launch || self.compiler.rolled != begin.rolled) {
-            self.trace.straight.add_open(self.compiler.region);
+        let positions = begin.accesses + 1..=self.requests.accesses();
+        let is_open = at_launch || self.compiler.rolled != begin.rolled;
+        match parts.unrolling {
+            Unrolling::Asked | Unrolling::OfInnermost if is_open => self.trace.straight.add_open(positions),
+            Unrolling::OfInnermost if how != Some(Unrolled::Counted) => {
+                self.trace.straight.add_large(positions);
+            }
+            _ => {}
         }
         let is_written_out =
-            how == Some(Unrolled::Counted) && !parts.rolled && self.compiler.rolled == begin.rolled;
+            how == Some(Unrolled::Counted) && !parts.is_rolled() && self.compiler.rolled == begin.rolled;
         if !is_written_out {
             self.requests.make_before(begin.stores, &mut self.trace.accesses);
         }

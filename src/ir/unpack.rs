@@ -341,13 +341,12 @@ impl Unpacking<'_> {
             K::If { cond, then, otherwise } => {
                 K::If { cond: self.expr(cond), then: self.stmts(then), otherwise: self.stmts(otherwise) }
             }
-            K::Loop { cond, body, step, body_first, flat, rolled, number } => K::Loop {
+            K::Loop { cond, body, step, body_first, unrolling, number } => K::Loop {
                 cond: cond.as_ref().map(|it| self.expr(it)),
                 body: self.stmts(body),
                 step: step.as_ref().map(|it| self.expr(it)),
                 body_first: *body_first,
-                flat: *flat,
-                rolled: *rolled,
+                unrolling: *unrolling,
                 number: *number,
             },
             K::Switch { value, cases } => K::Switch {

@@ -56,7 +56,7 @@ impl Lowerer<'_> {
         if let (Some(variable), Some(element)) = (variable, element) {
             variable.init = Some(element);
         }
-        let Body { body, flat, rolled, number } = self.loop_body(node);
+        let Body { body, unrolling, number } = self.loop_body(node);
         self.scope.leave(mark);
         declared.extend(body);
         let Some(Ok(walk)) = walk.filter(|_| is_set) else {
@@ -75,8 +75,7 @@ impl Lowerer<'_> {
             body: declared,
             step: Some(Expr { kind: step, span }),
             body_first: false,
-            flat,
-            rolled,
+            unrolling,
             number,
         };
         self.with_init(node, init, made, out);

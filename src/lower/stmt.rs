@@ -7,15 +7,14 @@ use super::damage::{has_direct_damage, is_harmless};
 use super::lowerer::{Lowerer, TOO_DEEP};
 use super::masks::UNSEEN_MACRO;
 use super::nodes::{child_of_kind, children, first_child};
-use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
+use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind, Unrolling};
 use crate::syntax::field;
 use tree_sitter::Node;
 
 /// The body of a loop, and what [`StmtKind::Loop`] says of it.
 pub(super) struct Body {
     pub body: Vec<Stmt>,
-    pub flat: bool,
-    pub rolled: bool,
+    pub unrolling: Unrolling,
     pub number: u32,
 }
 
@@ -262,12 +261,12 @@ impl Lowerer<'_> {
             None => None,
         };
         let step = field(node, "update").map(|step| self.full_expr(step));
-        let Body { body, flat, rolled, number } = self.loop_body(node);
+        let Body { body, unrolling, number } = self.loop_body(node);
         self.scope.leave(mark);
         self.with_init(
             node,
             init,
-            StmtKind::Loop { cond, body, step, body_first: false, flat, rolled, number },
+            StmtKind::Loop { cond, body, step, body_first: false, unrolling, number },
             out,
         );
     }
@@ -280,8 +279,13 @@ impl Lowerer<'_> {
         let number = self.loops;
         self.loops = self.loops.wrapping_add(1);
         let asked = self.asked_to_unroll(node);
-        let rolled = asked == Some(false);
-        Body { body, flat: !rolled && (innermost || asked == Some(true)), rolled, number }
+        let unrolling = match asked {
+            Some(true) => Unrolling::Asked,
+            Some(false) => Unrolling::Forbidden,
+            None if innermost => Unrolling::OfInnermost,
+            None => Unrolling::OfOuter,
+        };
+        Body { body, unrolling, number }
     }
 
     /// Whether what stands before a loop says `#pragma unroll`; `false` if by one, or not at all.
@@ -323,10 +327,10 @@ impl Lowerer<'_> {
         let mark = self.scope.enter();
         let mut init = Vec::new();
         let cond = self.condition(node, &mut init);
-        let Body { body, flat, rolled, number } = self.loop_body(node);
+        let Body { body, unrolling, number } = self.loop_body(node);
         self.scope.leave(mark);
         let again =
-            |cond, body| StmtKind::Loop { cond, body, step: None, body_first: false, flat, rolled, number };
+            |cond, body| StmtKind::Loop { cond, body, step: None, body_first: false, unrolling, number };
         if init.is_empty() {
             out.push(self.stmt_at(node, again(Some(cond), body)));
             return;
@@ -340,10 +344,10 @@ impl Lowerer<'_> {
     }
 
     fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let Body { body, flat, rolled, number } = self.loop_body(node);
+        let Body { body, unrolling, number } = self.loop_body(node);
         let cond = field(node, "condition").map(|cond| self.full_expr(cond));
         let cond = Some(cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) }));
-        let made = StmtKind::Loop { cond, body, step: None, body_first: true, flat, rolled, number };
+        let made = StmtKind::Loop { cond, body, step: None, body_first: true, unrolling, number };
         out.push(self.stmt_at(node, made));
     }
 

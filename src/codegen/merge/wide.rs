@@ -23,7 +23,11 @@ pub struct Wide {
     /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
     /// requests are counted.
     pub first: bool,
-    /// Whether other requests of its site are not joined.
+    /// Whether it is joined whatever becomes of the other requests of its sites.
+    pub(super) alone: bool,
+    /// Whether the loop around may be unrolled in part, so that requests of some rounds may be joined otherwise.
+    pub in_part: bool,
+    /// Whether other requests of its site are not joined, or with fewer or more.
     pub single: bool,
     /// Which elements of the wide request are of this site, as bits.
     pub(super) parts: u16,

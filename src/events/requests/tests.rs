@@ -70,7 +70,16 @@ impl Run {
             stored: Stored::Unknown,
             tile: None,
         };
-        let moment = Moment { epoch: 0, region: 0, iteration: 0, stretch: 0, branches: &[], turn: 0 };
+        let moment = Moment {
+            epoch: 0,
+            region: 0,
+            iteration: 0,
+            stretch: 0,
+            branches: &[],
+            skips: 0,
+            calls: 0,
+            turn: 0,
+        };
         let occurrence = Occurrence {
             event: &event,
             unknown: None,

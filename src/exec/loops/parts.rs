@@ -1,7 +1,7 @@
 //! Of what parts is a loop?
 
 use crate::exec::machine::LoopPlace;
-use crate::ir::{Expr, Stmt};
+use crate::ir::{Expr, Stmt, Unrolling};
 use crate::source::Span;
 
 /// The parts of a loop.
@@ -11,10 +11,8 @@ pub(in crate::exec) struct Parts<'a> {
     pub(in crate::exec) body: &'a [Stmt],
     pub(in crate::exec) step: Option<&'a Expr>,
     pub(in crate::exec) body_first: bool,
-    /// Whether the compiler makes straight code of it.
-    pub(in crate::exec) flat: bool,
-    /// Whether the text asks for it to stay a loop.
-    pub(in crate::exec) rolled: bool,
+    /// What the text says of making straight code of it.
+    pub(in crate::exec) unrolling: Unrolling,
     /// Whether its rounds are counted, so that the compiler may unroll it in part.
     pub(in crate::exec) counted: bool,
     pub(in crate::exec) span: Span,
@@ -31,6 +29,16 @@ impl<'a> Parts<'a> {
     /// What tells it from all other loops of the text, those of one macro among them.
     pub(in crate::exec) fn place(&self) -> LoopPlace {
         (self.span, self.number)
+    }
+
+    /// Whether the compiler makes straight code of it, as far as it knows the bounds.
+    pub(in crate::exec) fn is_flat(&self) -> bool {
+        matches!(self.unrolling, Unrolling::Asked | Unrolling::OfInnermost)
+    }
+
+    /// Whether the text asks for it to stay a loop.
+    pub(in crate::exec) fn is_rolled(&self) -> bool {
+        self.unrolling == Unrolling::Forbidden
     }
 
     /// The condition before each round, the first included.

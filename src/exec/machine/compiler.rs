@@ -1,6 +1,7 @@
 //! What is counted as the code runs, for the sake of what the compiler makes of it?
 
 use super::loops::LoopPlace;
+use crate::builtins::InnerBranches;
 use crate::codegen::{AtLaunch, Registers, Uniformities};
 use crate::ir::LocalId;
 use rustc_hash::FxHashMap;
@@ -56,6 +57,8 @@ pub(crate) struct Operations {
     pub exchanges: bool,
     /// Whether there is a loop in it, or a function that may have one.
     pub loops: bool,
+    /// The branches of its operations.
+    pub inner: InnerBranches,
 }
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
@@ -67,10 +70,19 @@ pub(crate) struct Stretch {
     pub branches: Vec<u32>,
     /// How often threads left an iteration, a loop or a function.
     pub left: u64,
+    /// Operations with branches of their own so far, and those of them that call.
+    pub skips: u32,
+    pub calls: u32,
     count: u32,
 }
 
 impl Stretch {
+    /// An operation runs that has such branches.
+    pub(crate) fn pass(&mut self, branches: InnerBranches) {
+        self.skips = self.skips.wrapping_add(u32::from(branches >= InnerBranches::Skips));
+        self.calls = self.calls.wrapping_add(u32::from(branches == InnerBranches::Calls));
+    }
+
     /// Another begins.
     pub(crate) fn begin(&mut self) {
         self.count = self.count.wrapping_add(1);

@@ -13,7 +13,7 @@
 //! | "no choice of them conflicts" | without conflict; how often is not compared |
 //! | an atomic operation | by lane, or as a store if it adds 1, or one if all lanes meet in one place |
 //!
-//! Joins that change no verdict are not stated: they are allowed where nothing conflicts. Nor is it always
+//! Joins that change no verdict are not stated: they are allowed, also of a part, where nothing conflicts. Nor is it always
 //! stated which loads are left out because their value is in a register: any may be whose lanes have all
 //! accessed the same bytes since the last barrier. Nor which stores are: any may be whose lanes all store at the
 //! same place again before the next.
@@ -356,7 +356,12 @@ fn agrees(rows: &[&Said], seen: &Seen) -> Option<bool> {
             || (has(|model| model.at_most) && all.worst <= said.worst)
             || (has(|model| model.any_lanes) && !conflicts)
     });
-    agrees.then_some(true)
+    // Some are joined, and the others are not.
+    let in_part = || {
+        let (apart, joined) = (requests_of(seen, bytes, bytes), requests_of(seen, bytes, 16));
+        said.at_most(&apart.all) && joined.all.requests <= said.requests && said.wavefronts == said.requests
+    };
+    (agrees || is_free && !is_atomic(seen) && in_part()).then_some(true)
 }
 
 fn is_atomic(seen: &Seen) -> bool {
