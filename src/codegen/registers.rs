@@ -16,6 +16,7 @@
 //! | `if (t < n) a = s[2 * t]; b = 1; if (t < n) b = s[2 * t];` | read: not all that come here were there |
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
 //! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
+//! | `a = s[t % 31]; b = s[(t + 31) % 31];` | read: it does not [see](super::sight) that they are one place |
 //!
 //! Whether a loop is written out is known at its end. Until then, what was read or written in another round of it, or
 //! before it, is [perhaps](Still::Perhaps) in a register. Counted on an H200, without any `#pragma`:
@@ -175,6 +176,7 @@ impl Registers {
                 && (same_site || held.by.iteration == met.iteration || !met.in_loop)
                 && met.active.minus(&held.by.active).is_empty()
                 && held.by.offset == *offset
+                && held.by.offset.sight.hidden == offset.sight.hidden
         };
         let since = known.iter().filter(|held| met.load && covers(held)).map(|held| held.region).max();
         if since == Some(here) {
