@@ -7,7 +7,7 @@ use super::damage::{has_direct_damage, is_harmless};
 use super::literal;
 use super::lowerer::{Lowerer, Special, TOO_DEEP};
 use super::nodes::{child_of_kind, children, first_child};
-use crate::ir::{BinaryOp, Expr, ExprKind, Join, Pack, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Join, Pack, Scalar, Type, UnaryOp};
 use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
@@ -412,7 +412,14 @@ impl Lowerer<'_> {
             return again.kind;
         }
         let ty = self.type_of(node);
-        ExprKind::Cast(ty, self.operand(node, "value"))
+        let operand = self.operand(node, "value");
+        let unparenthesized = field(node, "value").map(|value| value.kind());
+        match unparenthesized {
+            Some("assignment_expression" | "cast_expression") => {
+                cast_of_target(ty, operand, self.span(node).start)
+            }
+            _ => ExprKind::Cast(ty, operand),
+        }
     }
 
     fn compound_literal(&mut self, node: Node<'_>) -> ExprKind {
@@ -470,5 +477,18 @@ fn assigned_to_last(op: Option<BinaryOp>, target: Expr, value: Box<Expr>, condit
             Expr { kind: ExprKind::Conditional(cond, then, otherwise), span }
         }
         _ => Expr { kind: ExprKind::Assign(op, Box::new(target), value), span },
+    }
+}
+
+/// `(T&)a = b` assigns to `(T&)a`, but the grammar has it as a cast of `a = b`. `operand` is what is cast, without
+/// parentheses around it; `start` is where the cast begins.
+fn cast_of_target(ty: Type, operand: Box<Expr>, start: u32) -> ExprKind {
+    match operand.kind {
+        ExprKind::Assign(op, target, value) => {
+            let span = Span { start, ..target.span };
+            let target = Expr { kind: ExprKind::Cast(ty, target), span };
+            ExprKind::Assign(op, Box::new(target), value)
+        }
+        _ => ExprKind::Cast(ty, operand),
     }
 }

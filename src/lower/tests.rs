@@ -140,6 +140,14 @@ fn a_cast_that_another_operator_swallowed() {
 }
 
 #[test]
+fn a_cast_of_what_is_assigned_to() {
+    check("(T&)a[i] = b[i];", "((T&)a[i]) = b[i];");
+    check("m = (int&)n += 2;", "m = (((int&)n) += 2);");
+    check("(int&)(T&)n = 2;", "((int&)((T&)n)) = 2;");
+    check("m = (int)(n = 2);", "m = ((int)(n = 2));");
+}
+
+#[test]
 fn comparisons_that_parse_as_templates() {
     check("if (i < n && j > (m)) return;", "if ((i < n) && (j > m)) { return; }");
     check("bool b = i < n && j > (m) - 1;", "bool b = (i < n) && (j > (m - 1));");
