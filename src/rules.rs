@@ -375,7 +375,8 @@ pub struct Case<'a> {
     pub between: &'a Between<'a>,
     /// The edit that takes out the statement that is this expression, if it can be.
     pub removal: &'a dyn Fn(Span) -> Option<Edit>,
-    /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
+    /// Whether the kernel's files, or the one that a span lies in, hold one of these words, or are named so where the
+    /// word begins with a dot.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
     /// What these files hand over where they call something whose name ends so.
     pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,

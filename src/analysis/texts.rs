@@ -160,10 +160,15 @@ impl<'a> Texts<'a> {
         found
     }
 
-    /// Whether the program's files, or the one that a span lies in, hold one of these words.
+    /// Whether the program's files, or the one that a span lies in, hold one of these words. A word that begins with a
+    /// dot is the ending of a file's name.
     pub(super) fn says(&self, span: Span, words: &[&str]) -> bool {
         let mut texts = self.files().chain([span.file]).map(|file| self.sources.get(file));
-        let says = texts.any(|file| words.iter().any(|word| file.text.contains(word)));
+        let holds = |file: &SourceFile, word: &str| match word.strip_prefix('.') {
+            Some(ending) => file.path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending)),
+            None => file.text.contains(word),
+        };
+        let says = texts.any(|file| words.iter().any(|word| holds(&file, word)));
         let question = || Question::Says(span, words.iter().map(|&word| word.to_owned()).collect());
         self.note(question, || Answer::Says(says));
         says

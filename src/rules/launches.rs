@@ -5,7 +5,7 @@ use crate::events::LaunchSite;
 use crate::source::Span;
 
 /// What marks a file as one of another language, with limits of its own.
-const OTHER: [&str; 1] = ["hip_runtime"];
+pub(super) const OTHER: [&str; 2] = [".hip", "hip_runtime"];
 
 /// The launches of a kernel, each with all that was found of it: host code may lead to it in several ways.
 pub(super) fn sites<'a>(case: &Case<'a>) -> Vec<(Span, Vec<&'a LaunchSite>)> {

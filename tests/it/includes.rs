@@ -111,6 +111,15 @@ fn hip_is_read_as_cuda() {
     assert!(!err.contains("not found"), "{err}");
 }
 
+/// Kernels that are compiled at run time include nothing: only the file's name says that they are HIP.
+#[test]
+fn a_file_can_be_hip_by_its_name_alone() {
+    let kernel = "__global__ void k(int* a) { a[threadIdx.x] = __shfl_down(a[threadIdx.x], 1); }\n";
+    let root = folder(&[("cuda.cu", kernel), ("for_hip.hip", kernel)]);
+    let (code, out, err) = run(root.path(), &["."]);
+    assert!(code == 1 && out.contains("cuda.cu:1:46") && !out.contains("for_hip.hip"), "{out}{err}");
+}
+
 #[test]
 fn the_usual_folders_of_a_project_are_proposed() {
     let root = folder(&[
