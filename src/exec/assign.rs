@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::types::{Ty, nameless};
 use super::value::{Target, Value};
+use crate::builtins;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
 use crate::ir::{BinaryOp, Expr, ExprKind};
@@ -49,15 +50,29 @@ impl Machine<'_> {
             Some(_) => self.operand(value),
         };
         let alike = is_of_warp(&result) && !is_sum(value);
+        let is_uniform = result.variation() == Variation::Uniform;
         let stored = self.store(op, target, result, span, wanted);
         if op.is_none() && self.recording {
             match is_place(value) {
                 true if is_element_of_same(target, value) => self.note_copy(before),
                 true => {}
+                false if is_uniform && self.is_bound_of(target, value) => {}
                 false => self.note_made_of(before, alike),
             }
         }
         stored
+    }
+
+    /// Whether a value is the target or a bound, whichever is less or greater. It may be made twice of what it was
+    /// before: `most = min(most, n - 1)`.
+    fn is_bound_of(&self, target: &Expr, value: &Expr) -> bool {
+        let ExprKind::Call { callee, args } = &value.kind else { return false };
+        let (ExprKind::Path(path), [one, other]) = (&callee.kind, args.as_slice()) else { return false };
+        let is_builtin = builtins::kind(&path.name) == Some(builtins::Kind::Extremum)
+            && self.program.functions(&path.name).is_empty();
+        let is_apart =
+            |bound: &Expr, is: &Expr| is_same_variable(is, target) && reads_no_place_of(bound, target);
+        is_builtin && (is_apart(one, other) || is_apart(other, one))
     }
 
     /// Writes what was evaluated; the value is only of use if it is `wanted`.
@@ -271,6 +286,24 @@ fn is_element_of_same(one: &Expr, other: &Expr) -> bool {
     match (&one.kind, &other.kind) {
         (ExprKind::Local(one), ExprKind::Local(other)) => one == other,
         (ExprKind::Path(one), ExprKind::Path(other)) => one.name == other.name,
+        _ => false,
+    }
+}
+
+/// Whether both name one variable.
+fn is_same_variable(one: &Expr, other: &Expr) -> bool {
+    matches!(one.kind, ExprKind::Local(_) | ExprKind::Path(_)) && one.kind == other.kind
+}
+
+/// Whether an expression is made of other variables and numbers alone.
+fn reads_no_place_of(expr: &Expr, variable: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) | ExprKind::Float(..) => true,
+        ExprKind::Local(_) | ExprKind::Path(_) => !is_same_variable(expr, variable),
+        ExprKind::Cast(_, inner) | ExprKind::Unary(_, inner) => reads_no_place_of(inner, variable),
+        ExprKind::Binary(_, one, other) => {
+            reads_no_place_of(one, variable) && reads_no_place_of(other, variable)
+        }
         _ => false,
     }
 }

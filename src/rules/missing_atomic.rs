@@ -41,7 +41,7 @@
 //!
 //! ## Limits
 //! - Compound assignments, `++`, `--` and statements such as `s[0] = s[0] + x` are checked; not `&=` and `|=`, which
-//!   may do the same twice.
+//!   may do the same twice, nor `most = min(most, n)` with the same `n` in all threads.
 //! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
 //!   what is meant: `warp-synchronous` says that nothing orders them.
 //! - The block must be given by a launch or the user, the threads must surely run the statement, and the offsets must
