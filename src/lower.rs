@@ -19,6 +19,7 @@ mod expr;
 mod fragment;
 mod function;
 mod goto;
+mod handed_back;
 mod lambda;
 mod literal;
 mod lowerer;
@@ -60,6 +61,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     let mut module =
         Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
+    handed_back::write_out(&mut module);
     module
 }
 
