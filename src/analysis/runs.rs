@@ -225,8 +225,9 @@ impl Subject<'_> {
         if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
             run.facts = facts;
         }
-        // It speaks for one of several ways.
-        if wants_facts && ways > 1 {
+        // It speaks for one of several blocks. Other ways than the first have left theirs; where theirs tell no more,
+        // the first, of which nothing is filled in, speaks for all.
+        if wants_facts && ways > 1 && !scenario.alternatives.is_empty() {
             run.trace.tree = EventTree::default();
         }
         probes.of_kernel.count_scenario(&run.trace);
@@ -385,7 +386,11 @@ impl Subject<'_> {
             let reason = "it depends on the block shape, which no launch gives";
             judged.reconcile(&other, Reason::BlockShape, reason);
         }
-        let Judged { trace, mut judgements } = judged;
+        let Judged { mut trace, mut judgements } = judged;
+        // Too many to be tried: nothing rests on them.
+        if residues_of(&trace.demands).is_empty() {
+            trace.demands.clear();
+        }
         let mut run = KernelRun {
             kernel: scenario.name_of(self.kernel),
             block: scenario.setting.block,

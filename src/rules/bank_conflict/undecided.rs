@@ -1,6 +1,6 @@
 //! Why is no layout judged, or this one not?
 
-use super::super::{Case, listed, plural};
+use super::super::{Case, KernelRun, is_assumed, listed, plural};
 use super::{Conflict, words};
 use crate::events::Assumption;
 use crate::remedy::{Undecided, Why};
@@ -75,6 +75,13 @@ fn several_ways(case: &Case<'_>) -> String {
     for (name, modulus) in case.runs.iter().flat_map(|run| &run.trace.demands) {
         let name = format!("`{name}` modulo {modulus}");
         open.extend((!open.contains(&name)).then_some(name));
+    }
+    let assumed = |run: &KernelRun| is_assumed(run.block_from);
+    if open.is_empty() && !case.runs.iter().any(assumed) {
+        let types = case.runs.iter().flat_map(|run| &run.trace.unsized_types);
+        let mut types: Vec<String> = types.map(|name| format!("the size of `{name}`")).collect();
+        types.dedup();
+        open = types;
     }
     match open.as_slice() {
         [] => "the block shape is not known".to_owned(),
