@@ -304,7 +304,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     }
     // Free of conflicts for all values, or for none: the least is sure.
     let Some(least) = rows.iter().flatten().min_by_key(|row| row.totals.wavefronts - row.totals.ideal) else {
-        return Judgement::unknown(Reason::RunTimeStride, format!("no value of {} aligns it", table.over()));
+        return never_aligned(&table);
     };
     if free == 0 && rows.iter().flatten().any(|row| row.at_most) {
         return Judgement::unknown(Reason::RunTimeStride, format!("it depends on {}", table.over()));
@@ -332,6 +332,16 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         page_only: access.around && is_copy_instruction(access, target),
         lanes_by_data,
     }
+}
+
+/// Of an access that is misaligned for all values of the numbers that it is tried for, or without any.
+fn never_aligned(table: &StrideTable) -> Judgement {
+    let over = table.over();
+    let words = match over.is_empty() {
+        true => "as far as it is followed, it is not aligned, so something about it is unknown".to_owned(),
+        false => format!("no value of {over} aligns it"),
+    };
+    Judgement::unknown(Reason::RunTimeStride, words)
 }
 
 /// What can be said of an access whose active lanes are only an upper bound: on what it rests, and
