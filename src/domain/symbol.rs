@@ -492,8 +492,7 @@ pub(crate) fn quoted(name: &str) -> String {
     // Code in it has backticks of its own.
     let outside: String = name.split('`').step_by(2).collect();
     let is_words = ["a ", "an ", "the ", "how ", "which "].iter().any(|begin| name.starts_with(begin))
-        && outside.chars().all(|c| c.is_ascii_lowercase() || c == ' ' || c == '\'')
-        && ![" min ", " max "].iter().any(|operator| outside.contains(operator));
+        && outside.chars().all(|c| c.is_ascii_lowercase() || c == ' ' || c == '\'');
     if is_words { name.to_owned() } else { format!("`{name}`") }
 }
 

@@ -422,6 +422,10 @@ impl World {
         let id = self.symbols.intern(
             Key::Operation(op, ka, kb),
             |symbols| {
+                if matches!(op, "min" | "max") {
+                    let operands = [a, b].map(|int| describe(symbols, int));
+                    return format!("{op}({})", joined(&operands, ", "));
+                }
                 let words = |int: &Int| parenthesize(&describe(symbols, int));
                 // `n / m (unsigned)`
                 let (kind, op) = op.rsplit_once(' ').map_or((None, op), |(kind, op)| (Some(kind), op));
@@ -527,13 +531,14 @@ impl World {
     }
 }
 
-/// A uniform value in words: `n / 4 + 3`.
+/// A uniform value in words: `n / 4 - 3`.
 fn describe(symbols: &Symbols, a: &Int) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (id, factor) in &a.terms {
         let name = &symbols.get(*id).name;
         parts.push(match factor.as_constant() {
             Some(1) => name.to_string(),
+            Some(-1) => format!("-{}", parenthesize(name)),
             Some(f) => format!("{f} * {}", parenthesize(name)),
             None => format!("... * {}", parenthesize(name)),
         });
@@ -543,9 +548,21 @@ fn describe(symbols: &Symbols, a: &Int) -> String {
         Some(d) => parts.push(d.to_string()),
         None => parts.push("...".to_string()),
     }
-    joined(&parts, " + ")
+    joined(&parts, " + ").replace("+ -", "- ")
 }
 
 fn parenthesize(text: &str) -> String {
-    if text.contains(' ') { format!("({text})") } else { text.to_string() }
+    let is_one = !text.contains(' ') || is_call(text);
+    if is_one { text.to_string() } else { format!("({text})") }
+}
+
+/// Whether a text is `min(...)` or `max(...)` and nothing more.
+fn is_call(text: &str) -> bool {
+    let Some(inside) = ["min(", "max("].iter().find_map(|name| text.strip_prefix(name)) else { return false };
+    let mut open = 1;
+    let end = inside.bytes().position(|byte| {
+        open += i32::from(byte == b'(') - i32::from(byte == b')');
+        open == 0
+    });
+    end.is_some_and(|end| end + 1 == inside.len())
 }

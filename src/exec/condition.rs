@@ -239,7 +239,12 @@ impl Machine<'_> {
         let all = self.world.all;
         let why = || {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
-            let names: Vec<String> = symbols.map(|it| quoted(&it.name)).collect();
+            let mut names: Vec<String> = Vec::new();
+            for name in symbols.map(|it| quoted(&it.name)) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
             Unknown::new(
                 Reason::DataDependentMask,
                 span,
@@ -444,7 +449,7 @@ impl Machine<'_> {
         let mut bounds = of(Origin::Given);
         // Where a block begins is no bound.
         let is_of_block = |name: &String| {
-            name.contains("blockIdx") && ![" min ", " max "].iter().any(|least| name.contains(least))
+            name.contains("blockIdx") && !["min(", "max("].iter().any(|least| name.contains(least))
         };
         if !bounds.iter().all(is_of_block) {
             bounds.retain(|name| !is_of_block(name));
