@@ -58,6 +58,9 @@ use crate::events::Subscript;
 use crate::facts::{Happens, InnerOverrun, Overrun};
 use crate::shape::BlockFrom;
 
+/// A 32-bit subscript this little below 2^32 went below 0.
+const LEAST_BELOW: i64 = 1 << 16;
+
 /// The rule.
 pub(super) static RULE: Rule = Rule {
     id: "shared-out-of-bounds",
@@ -144,6 +147,15 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
         Happens::ForData => Some(fact::data_choose(access)),
     };
     let level = if overrun.happens.is_sure() { finding.level } else { Level::Warn };
-    finding.notes.splice(0..0, when);
+    finding.notes.splice(0..0, when.into_iter().chain(wrapped(overrun.offset, element)));
     Diagnostic { level, primary_label: format!("{at}{beyond} for thread {thread}"), labels, ..finding }
+}
+
+/// That a subscript has become so large because it went below 0 without a sign.
+fn wrapped(offset: i64, element: u64) -> Option<String> {
+    let subscript = offset.checked_div(i64::try_from(element).ok()?)?;
+    let below = subscript.checked_sub(1 << 32)?;
+    (-LEAST_BELOW..0)
+        .contains(&below)
+        .then(|| format!("the subscript is unsigned, and {below} wraps around to {subscript}"))
 }
