@@ -16,7 +16,7 @@
 //! The compiler must be able to see it. Where each round of the loops around is code of its own (behind
 //! `#pragma unroll`, or where they are so small that they are unrolled without), it joins as many of a site's requests
 //! as fit, the widest first; elsewhere every request of the site has to be a part of a wider one. Seen in the machine
-//! code of nvcc 13 for 7.5 to 10.0, and counted on an H200 over 540 kernels, of `s[8 * t + e]`:
+//! code of nvcc 13 for 7.5 to 10.0, of `s[8 * t + e]`, and counted on an H200 (`fixtures/hardware/neighbours-sm90.csv`):
 //!
 //! | `float`, `e` | loaded by | stored by |
 //! |---|---|---|

@@ -43,6 +43,7 @@ mod layouts;
 mod lsp;
 mod measured;
 mod metamorphic;
+mod neighbours;
 mod neovim;
 mod oracle;
 mod packages;
