@@ -82,6 +82,9 @@ pub static RULE: Rule = Rule {
     docs: include_str!("redundant_barrier.rs"),
 };
 
+/// Barriers that go with one and are named by their lines.
+const MOST_NAMED: usize = 5;
+
 /// Finds barriers that are needless in all runs of the kernel: a finding for each.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let told: Option<Vec<_>> = case.runs.iter().map(|run| run.facts.needless.as_ref()).collect();
@@ -129,10 +132,13 @@ fn describe(
     if case.runs.len() > 1 {
         notes.push(format!("this holds for all {} ways in which the kernel runs", case.runs.len()));
     }
-    let others: Vec<String> =
-        all.iter().filter(|(_, it)| it.span != span).map(|(_, it)| (case.place)(it.span)).collect();
+    let others: Vec<Span> = all.iter().map(|(_, it)| it.span).filter(|it| *it != span).collect();
     if !others.is_empty() {
-        notes.push(format!("it can be removed together with {}", super::listed(&others)));
+        let (named, rest) = others.split_at(MOST_NAMED.min(others.len()));
+        let mut words: Vec<String> = named.iter().map(|it| (case.line)(*it)).collect();
+        words.extend((!rest.is_empty()).then(|| format!("{} more", rest.len())));
+        let which = if others.len() == 1 { "the one" } else { "those" };
+        notes.push(format!("it can be removed together with {which} on {}", super::listed(&words)));
     }
     let assumptions = facts.needless.iter().flat_map(|needless| &needless.assumptions);
     notes.extend(assumptions.map(|assumed| format!("assumed: {assumed}")));
