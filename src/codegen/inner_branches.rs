@@ -1,7 +1,7 @@
 //! Which operations have branches of their own, over which the compiler does not move accesses?
 //!
-//! `s[4 * t] = a / x; s[4 * t + 1] = b / x;` stays two stores: a division of `float` calls a function where an operand is
-//! very small, and accesses stay on their side of the call. Seen in the machine code of nvcc 13 for 9.0, of four
+//! `s[4 * t] = a / x; s[4 * t + 1] = b / x;` stays two stores: a division of `float` calls a function where an operand
+//! is very small, and accesses stay on their side of the call. Seen in the machine code of nvcc 13 for 9.0, of four
 //! neighbours that are stored, or loaded for a sum, each with the operation in between:
 //!
 //! | operation | branches | stores joined | loads joined |
@@ -9,7 +9,7 @@
 //! | `+`, `fmaf`, `expf`, `tanhf`, `rsqrtf`, `__expf`, `__fdividef`, `c ? a : b` | none | yes | yes |
 //! | `/` and `%` by a constant of whole numbers, `/` by a power of two, `unsigned` `/` and `%` | none | yes | yes |
 //! | `/` and `%` of `int`, `logf`, `sinf`, `powf`, `erff`, `exp` of `double` | skip a few instructions | no | yes |
-//! | `/` of `float` and `double`, `/` and `%` of 64 bits, `sqrtf`, `hypotf`, `atan2f`, `fmodf`, `sin` of `double` | call | no | no |
+//! | `/` of `float`, `double` and `__half`, `/` and `%` of 64 bits, `sqrtf`, `atan2f`, `fmodf` | call | no | no |
 //!
 //! `--use_fast_math` takes the branches out of those of `float`, so nothing is sure here. The functions stand in
 //! [`builtins`](crate::builtins).

@@ -14,9 +14,9 @@
 //! | 2 x 64, 8 x 64, 16 x 64, 32 x 64 | stays a loop | apart |
 //!
 //! Where it is unrolled in part, and its rounds are no multiple of four, those that are left over come first, and what
-//! is aligned in the other rounds is no longer what was aligned in the text. Of `sum += w[k] * v[c]`, `c = (t + k) % 31`,
-//! 34 rounds are unrolled whole, and of 35 come 14 twice, behind 7; of a distance in three dimensions 28 are, and of 31
-//! come 12 twice, behind 7.
+//! is aligned in the other rounds is no longer what was aligned in the text. Of `sum += w[k] * v[(t + k) % 31]`, 34
+//! rounds are unrolled whole, and of 35 come 14 twice, behind 7; of a sum of distances in three dimensions 28 are, and
+//! of 31 come 12 twice, behind 7.
 
 use crate::events::Unrolled;
 
