@@ -84,7 +84,8 @@ fn several_ways(case: &Case<'_>) -> String {
         open = types;
     }
     match open.as_slice() {
-        [] => "the block shape is not known".to_owned(),
+        [] if case.runs.iter().any(assumed) => "the block shape is not known".to_owned(),
+        [] => "the kernel runs in several ways, which were judged together".to_owned(),
         [one] => format!("{one} is not known"),
         many => format!("{} are not known", listed(many)),
     }
