@@ -72,8 +72,8 @@ pub struct Trace {
     pub unsized_types: Vec<Name>,
     /// The functions that were entered, by the span of their name.
     pub entered: Vec<Span>,
-    /// The loops that ran of which it is not known how often they do.
-    pub uncounted: Vec<Span>,
+    /// The loops of which not every round was run by itself.
+    pub uncounted: Vec<Uncounted>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
     pub axes: [bool; 3],
     /// The least index range that a subscript by bare coordinates allows, by axis, and the array: in
@@ -95,7 +95,24 @@ pub struct Trace {
     pub pitch: PitchFacts,
 }
 
+/// A loop of which not every round was run by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncounted {
+    /// Where it stands.
+    pub span: Span,
+    /// How often it runs, at the most, where that is known: of a loop that was cut short.
+    pub trips: Option<u64>,
+}
+
 impl Trace {
+    /// Notes a loop of which not every round was run by itself, and how often it runs, if that is known.
+    pub(crate) fn note_uncounted(&mut self, span: Span, trips: Option<u64>) {
+        match self.uncounted.iter_mut().find(|it| it.span == span) {
+            Some(known) => known.trips = known.trips.zip(trips).map(|(known, trips)| known.max(trips)),
+            None => self.uncounted.push(Uncounted { span, trips }),
+        }
+    }
+
     /// Whether some thread leaves an array in every block like this one.
     #[must_use]
     pub(crate) fn leaves_an_array(&self) -> bool {

@@ -17,7 +17,7 @@
 //! Rounds of a loop count as often as it runs. Where that is not known, they count as 8 rounds, and
 //! inside another such loop as many times more.
 
-use crate::events::{AccessOp, Trace};
+use crate::events::{AccessOp, Trace, Uncounted};
 use crate::source::Span;
 
 /// What several conflicts have in common, so that one change repairs them.
@@ -106,20 +106,36 @@ pub struct Estimated {
     pub unknown: bool,
     /// Whether there are some of known trip count.
     pub long: bool,
+    /// Whether some of these have fewer rounds than the others count for.
+    pub short: bool,
 }
 
 impl Estimated {
-    /// Of loops of which not every round was looked at.
+    /// Of loops of which not every round was looked at, and which count for so many.
     #[must_use]
-    pub fn of(loops: &[Span], trace: &Trace) -> Estimated {
+    pub fn of(loops: &[Span], trace: &Trace, rounds: u64) -> Estimated {
         let is_long = |of: &Span| trace.long_loops.contains(of);
-        Estimated { unknown: !loops.iter().all(is_long), long: loops.iter().any(is_long) }
+        let is_short = |it: &&Uncounted| it.trips.is_some_and(|trips| trips < rounds);
+        let short = trace.uncounted.iter().filter(is_short).any(|it| loops.contains(&it.span));
+        Estimated { unknown: !loops.iter().all(is_long), long: loops.iter().any(is_long), short }
     }
 
     /// Whether there are any.
     #[must_use]
     pub fn any(self) -> bool {
         self.unknown || self.long
+    }
+
+    /// How they are counted: `counting 8 iterations for each loop of unknown trip count`.
+    #[must_use]
+    pub fn words(self, rounds: u64) -> String {
+        format!("counting {rounds} iterations for each loop {}{}", self.which(), self.fewer())
+    }
+
+    /// How those are counted that have fewer iterations.
+    #[must_use]
+    pub fn fewer(self) -> &'static str {
+        if self.short { ", or its trip count if that is smaller" } else { "" }
     }
 
     /// Which loops these are.

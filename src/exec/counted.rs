@@ -132,7 +132,7 @@ impl Machine<'_> {
     }
 
     /// How many rounds are to come, for `i < bound` with `i` a variable that steps by a constant.
-    fn rounds_ahead(&mut self, parts: Parts<'_>) -> Option<u64> {
+    pub(super) fn rounds_ahead(&mut self, parts: Parts<'_>) -> Option<u64> {
         let (cond, step) = (parts.cond()?, parts.step?);
         let (local, by) = stepped(step)?;
         let ExprKind::Binary(op, left, right) = &cond.kind else { return None };

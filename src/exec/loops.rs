@@ -228,8 +228,9 @@ impl Machine<'_> {
         self.begin_loop_event(parts.span, false);
         let mark = self.trace_mark();
         let came = self.looping.came.len();
-        self.looping.uncounted.push(parts.span);
         let cut = self.cut_by(key);
+        let trips = if cut > 0 { self.rounds_ahead(parts) } else { None };
+        self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;
         let opened = self.looping.open;
         self.compiler.rolled = self.compiler.rolled.wrapping_add(1);
@@ -256,9 +257,7 @@ impl Machine<'_> {
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
         self.looping.uncounted.pop();
-        if !self.trace.uncounted.contains(&parts.span) {
-            self.trace.uncounted.push(parts.span);
-        }
+        self.trace.note_uncounted(parts.span, trips);
         self.looping.cut -= cut;
         self.next_iteration(came, parts.span);
         self.looping.open = opened + self.looping.watched_open;

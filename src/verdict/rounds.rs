@@ -3,26 +3,29 @@
 //! A run records one round of such a loop. Where costs are compared, that round stands for several, and inside another
 //! such loop for as many times more; or what is before a loop would look as dear as what is in it.
 
-use crate::events::{Access, Call, Pattern, Trace};
+use crate::events::{Access, Call, Pattern, Trace, Uncounted};
 use crate::source::Span;
 
-/// For how many rounds a loop counts of which it is not known how often it runs.
+/// For how many rounds a loop counts of which it is not known how often it runs. One that is cut short counts as often
+/// as it runs if that is less.
 pub const ROUNDS: u64 = 8;
 
 /// Of loops inside each other, as many count.
-const DEEPEST: u32 = 4;
+const DEEPEST: usize = 4;
 
 /// How often what is in an innermost loop of unknown length counts, reached by these calls.
 pub(super) fn weight(trace: &Trace, innermost: Option<Span>, path: &[Call]) -> u64 {
     let Some(innermost) = innermost else { return 1 };
-    let outer = trace.uncounted.iter().filter(|it| **it != innermost);
-    power(1 + outer.filter(|outer| is_around(outer, innermost, path)).count())
+    let is_own = |it: &&Uncounted| it.span == innermost;
+    let own = trace.uncounted.iter().find(is_own).map_or(ROUNDS, counts);
+    let outer = trace.uncounted.iter().filter(|it| !is_own(it) && is_around(it.span, innermost, path));
+    own * product(outer, DEEPEST - 1)
 }
 
 /// How often what an access does counts that is reached by these calls, by the text alone.
 #[must_use]
 pub(crate) fn rounds_at(trace: &Trace, span: Span, path: &[Call]) -> u64 {
-    power(trace.uncounted.iter().filter(|outer| is_around(outer, span, path)).count())
+    product(trace.uncounted.iter().filter(|outer| is_around(outer.span, span, path)), DEEPEST)
 }
 
 /// How often a request of an access happens, one round for each loop; and how often it counts.
@@ -37,12 +40,38 @@ pub(crate) fn counted(trace: &Trace, access: &Access, pattern: &Pattern) -> (u64
     })
 }
 
-fn is_around(outer: &Span, inner: Span, path: &[Call]) -> bool {
+fn is_around(outer: Span, inner: Span, path: &[Call]) -> bool {
     let holds =
         |inner: Span| outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end;
     holds(inner) || path.iter().any(|call| holds(call.span))
 }
 
-fn power(depth: usize) -> u64 {
-    ROUNDS.pow((depth as u32).min(DEEPEST))
+/// For how many rounds a loop counts.
+fn counts(of: &Uncounted) -> u64 {
+    of.trips.map_or(ROUNDS, |trips| trips.clamp(1, ROUNDS))
+}
+
+/// How often what is in so many loops counts.
+fn product<'a>(loops: impl Iterator<Item = &'a Uncounted>, most: usize) -> u64 {
+    loops.take(most).map(counts).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+
+    #[test]
+    fn a_loop_that_is_cut_short_counts_as_often_as_it_runs() {
+        let span = |start, end| Span { file: FileId(0), start, end };
+        let mut trace = Trace::default();
+        trace.note_uncounted(span(0, 100), None);
+        trace.note_uncounted(span(10, 90), Some(3));
+        trace.note_uncounted(span(20, 30), Some(1000));
+        trace.note_uncounted(span(10, 90), Some(4));
+        assert_eq!(weight(&trace, Some(span(0, 100)), &[]), ROUNDS);
+        assert_eq!(weight(&trace, Some(span(10, 90)), &[]), 4 * ROUNDS);
+        assert_eq!(weight(&trace, Some(span(20, 30)), &[]), ROUNDS * 4 * ROUNDS);
+        assert_eq!(rounds_at(&trace, span(40, 50), &[]), 4 * ROUNDS);
+    }
 }

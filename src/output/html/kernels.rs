@@ -141,7 +141,11 @@ fn notes(view: &KernelView) -> Vec<String> {
     }
     let estimated = view.cost.estimated;
     if estimated.any() {
-        notes.push(format!("A loop {} counts as {ROUNDS} iterations.", estimated.which()));
+        notes.push(format!(
+            "A loop {} counts as {ROUNDS} iterations{}.",
+            estimated.which(),
+            estimated.fewer()
+        ));
     }
     if view.cost.at_most {
         notes.push(

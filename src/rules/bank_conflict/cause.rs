@@ -182,7 +182,7 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
     let mut words =
         format!("{who}{most}{extra} of the kernel's {all} shared-memory wavefronts per block {are} extra");
     if cost.estimated.any() {
-        words += &format!(", counting {ROUNDS} iterations for each loop {}", cost.estimated.which());
+        words += &format!(", {}", cost.estimated.words(ROUNDS));
     }
     words += &match cost.unknown {
         0 => String::new(),

@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
     fn of(run: &'a KernelRun) -> Run<'a> {
         let trace = &run.trace;
         let loops: Vec<_> = trace.accesses.iter().flat_map(Access::uncounted_loops).collect();
-        let estimated = Estimated::of(&loops, trace);
+        let estimated = Estimated::of(&loops, trace, ROUNDS);
         let mut found = Run { trace, estimated, all: Vec::new(), unknown: Vec::new() };
         for judgements in &run.judgements {
             let (mut all, mut unknown) = (0u64, 0);
@@ -76,12 +76,14 @@ pub(super) fn rounds(case: &Case<'_>, array: &Array) -> String {
     let mut estimated = Estimated::default();
     for trace in case.runs.iter().map(|run| &run.trace) {
         let own = trace.accesses.iter().filter(|it| trace.arrays[it.array].name_span == array.name_span);
-        let of_each = Estimated::of(&own.flat_map(Access::uncounted_loops).collect::<Vec<_>>(), trace);
+        let of_each =
+            Estimated::of(&own.flat_map(Access::uncounted_loops).collect::<Vec<_>>(), trace, ROUNDS);
         estimated.unknown |= of_each.unknown;
         estimated.long |= of_each.long;
+        estimated.short |= of_each.short;
     }
     match estimated.any() {
-        true => format!(", counting {ROUNDS} iterations for each loop {}", estimated.which()),
+        true => format!(", {}", estimated.words(ROUNDS)),
         false => String::new(),
     }
 }
