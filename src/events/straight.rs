@@ -54,9 +54,16 @@ impl Straight {
         add_positions(&mut self.open, &positions);
     }
 
-    /// Adds a loop that may be too large to be unrolled whole, though nothing is around it that makes its rounds apart.
+    /// Adds a loop that is to be unrolled and may be too large for that.
     pub fn add_large(&mut self, positions: RangeInclusive<u32>) {
         add_positions(&mut self.large, &positions);
+    }
+
+    /// Takes back the loops whose accesses were, behind this position.
+    pub fn take_back(&mut self, position: u32) {
+        for loops in [&mut self.open, &mut self.large] {
+            while loops.pop_if(|it| it.1 > position).is_some() {}
+        }
     }
 
     /// Whether accesses from one to another are one piece of straight code, and each round of its loops code of its

@@ -28,6 +28,7 @@ impl Machine<'_> {
         self.looping.came.truncate(mark.came);
         self.compiler.registers.forget();
         self.requests.rollback(&mark.requests, &mut self.trace.accesses);
+        self.trace.straight.take_back(self.requests.accesses());
         while self.looping.worsened.len() > mark.worsened {
             let Some((barrier, absence, was)) = self.looping.worsened.pop() else { return };
             let of = self.trace.barriers.get_mut(barrier);
