@@ -82,14 +82,16 @@
 
 mod cut;
 mod order;
+mod site;
 mod wide;
 mod widths;
 
-use crate::events::{Access, AccessOp, First, Pattern, Trace};
+use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use cut::Cut;
 use order::{Order, nothing_between};
 use rustc_hash::FxHashMap;
+use site::{Site, is_written_out};
 pub(crate) use wide::Wide;
 use widths::{Certainty, certainty, width};
 
@@ -170,12 +172,14 @@ impl Merges {
         for members in groups.values_mut() {
             members.sort_unstable();
         }
+        let sites: Vec<Site> = trace.accesses.iter().map(|access| Site::of(access, trace)).collect();
+        let order = Order::of(trace);
         let joiner = |by_access, sure_only| Joiner {
             trace,
-            order: Order::of(trace),
+            order: &order,
+            sites: &sites,
             by_access,
             joined: Vec::new(),
-            written_out: Vec::new(),
             sure_only,
             passed: false,
         };
@@ -267,12 +271,12 @@ fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> O
 /// Joins the requests of a trace.
 struct Joiner<'a> {
     trace: &'a Trace,
-    order: Order,
+    order: &'a Order,
+    /// By access.
+    sites: &'a [Site],
     by_access: Joins,
     /// What was joined: the access and pattern of its parts, and of those that read the same again.
     joined: Vec<[Vec<(usize, usize)>; 2]>,
-    /// By site: whether its rounds are each code of its own, so that its requests may be joined one by one, and surely.
-    written_out: Vec<Option<bool>>,
     /// Whether only what is sure is joined, and whether something else was passed over for that.
     sure_only: bool,
     passed: bool,
@@ -284,17 +288,17 @@ impl Joiner<'_> {
     }
 
     fn join_all(&mut self, groups: &FxHashMap<Group, Vec<Member>>) {
-        for access in &self.trace.accesses {
-            self.written_out.push(self.is_written_out(&access.patterns));
-        }
         for count in [16, 8, 4, 3, 2] {
             for (group, members) in groups {
                 self.join(group, members, count);
             }
             self.all_or_nothing();
         }
-        for patterns in self.by_access.iter_mut().filter(|patterns| !is_uniform(patterns)) {
-            patterns.iter_mut().flatten().for_each(|wide| wide.single = true);
+        for patterns in &mut self.by_access {
+            let single = !is_uniform(patterns);
+            for wide in patterns.iter_mut().flatten() {
+                (wide.single, wide.in_part) = (single, single && wide.in_part);
+            }
         }
     }
 
@@ -355,38 +359,16 @@ impl Joiner<'_> {
     fn are_by_themselves(&self, parts: &[&Member], wide: i64) -> bool {
         parts.iter().all(|part| {
             let (pattern, first) = (self.pattern(part), self.pattern(parts[0]));
-            let written_out = self.written_out[part.access].is_some();
-            let patterns = || self.trace.accesses[part.access].patterns.iter();
-            // Those of other warps may begin in other banks.
-            let at_once = patterns().filter(|it| it.first.position == pattern.first.position);
-            let warps = at_once.fold(0, |all, it| all | it.warps);
-            let all = patterns().fold(0, |all, it| all | it.warps);
-            written_out
+            let site = &self.sites[part.access];
+            site.written_out.is_some()
                 && !pattern.elsewhere
-                && warps == all
+                && site.is_by_all(pattern)
                 && pattern.times == first.times
                 && pattern.moved.is_some()
                 && pattern.moved == first.moved
                 && i64::from(pattern.apart) % wide == 0
-                && self.is_written_out([pattern, first]).is_some()
+                && is_written_out(self.trace, [pattern, first]).is_some()
         })
-    }
-
-    /// Whether requests are of one piece of straight code, and each round of its loops is code of its own; of a loop
-    /// that is run for all rounds at once one round is all the code. `None` if not, and if so, whether surely.
-    fn is_written_out<'p>(&self, patterns: impl IntoIterator<Item = &'p Pattern> + Clone) -> Option<bool> {
-        let firsts = || patterns.clone().into_iter().map(|pattern| &pattern.first);
-        let by_place = |first: &&First| (first.region, first.position);
-        let (first, last) = (firsts().min_by_key(by_place), firsts().max_by_key(by_place));
-        let Some((first, last)) = first.zip(last) else { return Some(true) };
-        let one_round = |of: &Pattern| match of.within.as_slice() {
-            [(innermost, _)] => *innermost,
-            _ => None,
-        };
-        let mut rounds = patterns.clone().into_iter().map(one_round);
-        let round = rounds.next().flatten();
-        let is_one_round = first.region == last.region && round.is_some() && rounds.all(|it| it == round);
-        if is_one_round { Some(true) } else { self.trace.straight.is_written_out(first, last) }
     }
 
     /// Whether what the later reads of bytes that the earlier read, too, is in a register: not written
@@ -465,7 +447,7 @@ impl Joiner<'_> {
                 offsets: self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped)),
                 sure,
                 alone: sure && self.are_by_themselves(&parts, wide),
-                in_part: parts.iter().any(|part| self.written_out[part.access] == Some(false)),
+                in_part: parts.iter().any(|part| self.sites[part.access].written_out == Some(false)),
                 loose_pair: count == 2 && group.op == AccessOp::Load && array < wide as u64,
                 head: false,
                 first: false,

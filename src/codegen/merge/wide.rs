@@ -25,7 +25,7 @@ pub struct Wide {
     pub first: bool,
     /// Whether it is joined whatever becomes of the other requests of its sites.
     pub(super) alone: bool,
-    /// Whether the loop around may be unrolled in part, so that requests of some rounds may be joined otherwise.
+    /// Whether it is joined by itself in a loop that may be unrolled in part, so that some rounds may be joined otherwise.
     pub in_part: bool,
     /// Whether other requests of its site are not joined, or with fewer or more.
     pub single: bool,

@@ -62,7 +62,7 @@ impl<'a> Weighing<'a> {
             self.follows |= !wide.head && !wide.single;
             costs.again = !wide.head && wide.single;
             row.costs = if wide.first { vec![cost] } else { Vec::new() };
-            if conflict || conflicts(&[cost]) || wide.single && wide.in_part {
+            if conflict || conflicts(&[cost]) || wide.in_part {
                 self.assume(Assumption::Joined { bytes, partly: wide.single });
             }
             conflict = conflicts(&[cost]);
@@ -94,7 +94,7 @@ impl<'a> Weighing<'a> {
         let mut whole = self.as_part(pattern, wide)?;
         self.follows |= !wide.head && !wide.single;
         whole.again = !wide.head && wide.single;
-        if has_conflict(&costs) || has_conflict(&whole) || wide.single && wide.in_part {
+        if has_conflict(&costs) || has_conflict(&whole) || wide.in_part {
             self.assume(Assumption::Joined { bytes: wide.bytes, partly: wide.single });
         }
         if !wide.first {

@@ -1,0 +1,55 @@
+//! May a site's requests be joined one by one?
+//!
+//! Of `for (k = 0; k < 5; ++k) sum += s[8 * t + k]`, unrolled, four reads are joined and one is not. Each round has to
+//! be code of its own, and all warps that come to the site have to come to each of its requests: the machine code is one
+//! for all.
+
+use crate::events::{Access, First, Pattern, Trace};
+use rustc_hash::FxHashMap;
+
+/// What is asked of a site for each of its requests.
+pub(super) struct Site {
+    /// Whether each round of the loops around it is code of its own: `None` if not, and if so, whether surely.
+    pub written_out: Option<bool>,
+    /// The warps that come to it.
+    warps: u32,
+    /// The same at one time, by the position at which that was.
+    at_once: FxHashMap<u32, u32>,
+}
+
+impl Site {
+    pub(super) fn of(access: &Access, trace: &Trace) -> Site {
+        let mut at_once: FxHashMap<u32, u32> = FxHashMap::default();
+        for pattern in &access.patterns {
+            // Those of other warps may begin in other banks, and so be another pattern.
+            *at_once.entry(pattern.first.position).or_default() |= pattern.warps;
+        }
+        let warps = at_once.values().fold(0, |all, warps| all | warps);
+        Site { written_out: is_written_out(trace, &access.patterns), warps, at_once }
+    }
+
+    /// Whether all warps that come to the site make this request of its at once.
+    pub(super) fn is_by_all(&self, pattern: &Pattern) -> bool {
+        self.at_once.get(&pattern.first.position) == Some(&self.warps)
+    }
+}
+
+/// Whether requests are of one piece of straight code, and each round of its loops is code of its own; of a loop
+/// that is run for all rounds at once one round is all the code. `None` if not, and if so, whether surely.
+pub(super) fn is_written_out<'p>(
+    trace: &Trace,
+    patterns: impl IntoIterator<Item = &'p Pattern> + Clone,
+) -> Option<bool> {
+    let firsts = || patterns.clone().into_iter().map(|pattern| &pattern.first);
+    let by_place = |first: &&First| (first.region, first.position);
+    let (first, last) = (firsts().min_by_key(by_place), firsts().max_by_key(by_place));
+    let Some((first, last)) = first.zip(last) else { return Some(true) };
+    let one_round = |of: &Pattern| match of.within.as_slice() {
+        [(innermost, _)] => *innermost,
+        _ => None,
+    };
+    let mut rounds = patterns.clone().into_iter().map(one_round);
+    let round = rounds.next().flatten();
+    let is_one_round = first.region == last.region && round.is_some() && rounds.all(|it| it == round);
+    if is_one_round { Some(true) } else { trace.straight.is_written_out(first, last) }
+}
