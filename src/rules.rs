@@ -375,9 +375,10 @@ pub struct Case<'a> {
     pub between: &'a Between<'a>,
     /// The edit that takes out the statement that is this expression, if it can be.
     pub removal: &'a dyn Fn(Span) -> Option<Edit>,
-    /// Whether the kernel's files, or the one that a span lies in, hold one of these words, or are named so where the
-    /// word begins with a dot.
+    /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
+    /// Whether these files are written for HIP, which has limits of its own.
+    pub is_hip: &'a dyn Fn(Span) -> bool,
     /// What these files hand over where they call something whose name ends so.
     pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,
     /// The first place that asks for the size or type of the array whose name is declared there.

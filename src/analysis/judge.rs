@@ -178,6 +178,7 @@ impl Run {
             between: &|places, across, statement| texts.between(places, across, statement),
             removal: &|span| texts.removal(span),
             says: &|span, words| texts.says(span, words),
+            is_hip: &|span| texts.is_hip(span),
             calls: &|span, name| texts.calls(span, name),
             shape_asked: &|array| texts.shape_asked(array),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),

@@ -37,6 +37,11 @@ pub(super) struct Notes {
     pub named: Named,
 }
 
+/// How the name of a HIP source file ends.
+const HIP_ENDING: &str = "hip";
+/// What a file for HIP includes.
+const HIP_HEADER: &str = "hip_runtime";
+
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Asked {
@@ -49,6 +54,7 @@ enum Question {
     Text(Span),
     Constant(Span),
     Says(Span, Vec<String>),
+    IsHip(Span),
     /// What stands between the parentheses of calls of a function.
     Calls(Span, String),
     Between {
@@ -85,6 +91,7 @@ impl Question {
             Question::Text(span) => Question::Text(place(span)?),
             Question::Constant(span) => Question::Constant(place(span)?),
             Question::Says(span, words) => Question::Says(place(span)?, words.clone()),
+            Question::IsHip(span) => Question::IsHip(place(span)?),
             Question::Calls(span, name) => Question::Calls(place(span)?, name.clone()),
             Question::Between { places: (first, second), across, statement } => Question::Between {
                 places: (place(first)?, place(second)?),
@@ -160,18 +167,27 @@ impl<'a> Texts<'a> {
         found
     }
 
-    /// Whether the program's files, or the one that a span lies in, hold one of these words. A word that begins with a
-    /// dot is the ending of a file's name.
+    /// Whether the program's files, or the one that a span lies in, hold one of these words.
     pub(super) fn says(&self, span: Span, words: &[&str]) -> bool {
-        let mut texts = self.files().chain([span.file]).map(|file| self.sources.get(file));
-        let holds = |file: &SourceFile, word: &str| match word.strip_prefix('.') {
-            Some(ending) => file.path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending)),
-            None => file.text.contains(word),
-        };
-        let says = texts.any(|file| words.iter().any(|word| holds(&file, word)));
+        let says = self.any_file(span, |file| words.iter().any(|word| file.text.contains(word)));
         let question = || Question::Says(span, words.iter().map(|&word| word.to_owned()).collect());
         self.note(question, || Answer::Says(says));
         says
+    }
+
+    /// Whether the program, or the file that a span lies in, is written for HIP, by the names or the text of its files.
+    pub(super) fn is_hip(&self, span: Span) -> bool {
+        let is_named = |file: &SourceFile| {
+            file.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(HIP_ENDING))
+        };
+        let is_hip = self.any_file(span, |file| is_named(file) || file.text.contains(HIP_HEADER));
+        self.note(|| Question::IsHip(span), || Answer::Says(is_hip));
+        is_hip
+    }
+
+    fn any_file(&self, span: Span, is: impl Fn(&SourceFile) -> bool) -> bool {
+        let mut texts = self.files().chain([span.file]).map(|file| self.sources.get(file));
+        texts.any(|file| is(&file))
     }
 
     /// What stands between the parentheses wherever one of these files calls something whose name ends so.
@@ -267,6 +283,9 @@ impl<'a> Texts<'a> {
             Question::Constant(span) => drop(self.constant(*span)),
             Question::Says(span, words) => {
                 self.says(*span, &words.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            Question::IsHip(span) => {
+                self.is_hip(*span);
             }
             Question::Calls(span, name) => drop(self.calls(*span, name)),
             Question::Between { places, across, statement } => {

@@ -118,7 +118,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     for (number, run) in case.runs.iter().enumerate() {
         for fault in &run.facts.lanes {
             // Warps of other devices have 64 lanes.
-            let is_hip = (case.says)(fault.span, &[".hip", "hip_runtime", "__HIP"]);
+            let is_hip = (case.is_hip)(fault.span) || (case.says)(fault.span, &["__HIP"]);
             if is_hip || told.contains(&fault.span) || fault.what == Lanes::Gone && is_own(case, fault) {
                 continue;
             }

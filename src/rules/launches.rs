@@ -4,9 +4,6 @@ use super::Case;
 use crate::events::LaunchSite;
 use crate::source::Span;
 
-/// What marks a file as one of another language, with limits of its own.
-pub(super) const OTHER: [&str; 2] = [".hip", "hip_runtime"];
-
 /// The launches of a kernel, each with all that was found of it: host code may lead to it in several ways.
 pub(super) fn sites<'a>(case: &Case<'a>) -> Vec<(Span, Vec<&'a LaunchSite>)> {
     let mut found: Vec<(Span, Vec<&LaunchSite>)> = Vec::new();
@@ -19,7 +16,7 @@ pub(super) fn sites<'a>(case: &Case<'a>) -> Vec<(Span, Vec<&'a LaunchSite>)> {
     let is_sure = |launch: &LaunchSite| {
         launch.refuted.is_none() && launch.rival.is_none() && launch.definitions == [case.kernel]
     };
-    found.retain(|(span, ways)| ways.iter().all(|it| is_sure(it)) && !(case.says)(*span, &OTHER));
+    found.retain(|(span, ways)| ways.iter().all(|it| is_sure(it)) && !(case.is_hip)(*span));
     found
 }
 

@@ -45,7 +45,7 @@
 //! - The limits are those of the CUDA C++ Programming Guide, for the given targets. HIP is not checked.
 //! - Arrays that a run does not reach are not counted, though they take their bytes.
 
-use super::{About, Case, KernelRun, Rule, launches, plural};
+use super::{About, Case, KernelRun, Rule, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
@@ -86,7 +86,7 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
     let is_too_much = |limit: u32| needed > u64::from(limit);
     let beyond = case.targets.iter().find(|target| is_too_much(target.dynamic_shared_limit()));
     let first = case.targets.first().filter(|target| is_too_much(target.static_shared_limit()))?;
-    let hip = (case.says)(launch, &launches::OTHER);
+    let hip = (case.is_hip)(launch);
     let kernel = &run.kernel;
     let allowed = allowed(case, launch, kernel.split('<').next().unwrap_or(kernel));
     let (message, help) = match beyond {
