@@ -127,15 +127,15 @@ enum Outcome {
     Repeatable,
 }
 
-/// What branches the compiler puts into an operation, in the order of what they keep it from.
+/// The branches that the compiler puts into an operation. Each kind keeps it from moving more than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum InnerBranches {
     /// None.
     #[default]
     None,
-    /// Around a few instructions.
+    /// Around a few instructions: stores are not moved over it.
     Skips,
-    /// To a function for rare operands.
+    /// To a function for rare operands: nor are loads.
     Calls,
 }
 

@@ -345,7 +345,7 @@ impl Joiner<'_> {
                 && self.trace.straight.together(first.first.region, then.first.region) == Some(true))
     }
 
-    /// Whether no operation with branches of its own stands between two.
+    /// Whether no operation stands between two whose own branches keep the compiler from joining them.
     fn is_beside(&self, op: AccessOp, one: &Member, other: &Member) -> bool {
         let (one, other) = (&self.pattern(one).first, &self.pattern(other).first);
         match op {

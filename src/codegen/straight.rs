@@ -22,7 +22,7 @@ use crate::events::Unrolled;
 
 /// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
 const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
-/// The same of a loop of more rounds than these that are no multiple of four.
+/// One of more than [`FEW_ROUNDS`] rounds that are no multiple of four is surely unrolled whole up to so many.
 const UNEVEN_SURELY_UNROLLED: u64 = 150;
 const FEW_ROUNDS: u64 = 16;
 /// A loop of more operations, and more in a round, is neither unrolled whole nor in part.

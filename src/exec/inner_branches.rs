@@ -13,7 +13,7 @@ use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Scalar};
 
 impl Machine<'_> {
-    /// Notes the branches of an operation that runs, or whose operands do.
+    /// Notes the branches of an operation that runs, if it has any.
     pub(super) fn note_inner_branches(&mut self, expr: &Expr) {
         if self.recording {
             let branches = self.inner_branches(expr);
