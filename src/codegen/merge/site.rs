@@ -25,7 +25,9 @@ impl Site {
             *at_once.entry(pattern.first.position).or_default() |= pattern.warps;
         }
         let warps = at_once.values().fold(0, |all, warps| all | warps);
-        Site { written_out: is_written_out(trace, &access.patterns), warps, at_once }
+        // Of rounds whose number is given at run time there is one text, though each was run by itself.
+        let written_out = if access.at_most { None } else { is_written_out(trace, &access.patterns) };
+        Site { written_out, warps, at_once }
     }
 
     /// Whether all warps that come to the site make this request of its at once.
