@@ -120,6 +120,12 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a run that records nothing leaves open if a loop is to be followed through known values: that
+    /// depends on what is recorded.
+    pub(super) fn may_be_followed(&self, start: &State, plan: &[(usize, LocalId, Change)]) -> bool {
+        !self.recording && !Changing::of(start, plan, self).is_empty()
+    }
+
     /// Runs the iterations in which the variables `changing` take known values; false, with
     /// nothing done, when they do not. `entry`: the state at the start of an iteration of unknown
     /// number, with which the analysis goes on after the loop.

@@ -107,7 +107,8 @@ impl Machine<'_> {
                     1 => self.changing(parts, start, &probed.plan, &key, mark),
                     _ => Changing::default(),
                 };
-                let keep = probed.stable && changing.is_empty();
+                let follows = !changing.is_empty() || self.may_be_followed(start, &probed.plan);
+                let keep = probed.stable && !follows;
                 let Probed { entry, plan, inside, .. } = probed;
                 let found = keep.then(|| Rc::new(Found { plan: plan.clone(), kinds, unroll }));
                 self.looping.plans.entry(key).or_default().found = found;
