@@ -164,8 +164,8 @@ impl Slice {
         self.choices.is_choice(cond, program)
     }
 
-    /// Whether a condition depends on what each thread reads from global memory for itself, and on nothing in which
-    /// threads agree with each other.
+    /// Whether a condition depends on what each thread reads from global memory for itself, or finds in its element of
+    /// an array that is filled with that, and on nothing in which threads agree with each other.
     #[must_use]
     pub(crate) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
         self.choices.is_of_own_data(cond, program)

@@ -125,7 +125,8 @@ pub enum SplitKind {
     Iterations(Bound),
     /// It depends on data.
     Data,
-    /// It depends on what each thread reads from global memory for itself, and on nothing else but bounds.
+    /// It depends on what each thread reads from global memory for itself, at once or through its element of a shared
+    /// array, and on nothing else but bounds.
     OwnData,
     /// The same of what each warp reads: all its lanes take one side.
     WarpData,

@@ -254,18 +254,25 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 }
 
 /// Barriers to which threads come as what each of them reads decides: a note, as all may read the same. Those of which
-/// more is known are told of otherwise.
+/// more is known are told of otherwise, and those that one condition decides are told of together.
 fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = found.iter().map(|found| found.barrier.span).collect();
+    let mut notes: Vec<(Span, Diagnostic)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for barrier in &kernel.trace.barriers {
             let Some(cond) = barrier.by_own_data.filter(|_| barrier.count.is_none()) else { continue };
-            if !told.contains(&barrier.span) {
-                told.push(barrier.span);
-                out.push(words::describe_by_data(case, run, barrier, cond));
+            if told.contains(&barrier.span) {
+                continue;
+            }
+            told.push(barrier.span);
+            let note = words::describe_by_data(case, run, barrier, cond);
+            match notes.iter_mut().find(|(of, one)| (*of, &one.message) == (cond, &note.message)) {
+                Some((_, one)) => one.labels.push((barrier.span, "likewise".to_owned())),
+                None => notes.push((cond, note)),
             }
         }
     }
+    out.extend(notes.into_iter().map(|(_, note)| note));
 }
 
 /// What is worst about a barrier.

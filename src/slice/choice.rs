@@ -5,6 +5,7 @@
 //! if (v > limit)               data: any thread may come here, alone or with others
 //! if (i < n && v > limit)      likewise; a bound keeps out the threads beyond it at the most
 //! if (s[t + 16] > s[t])        data: any thread may have the larger one
+//! s[t] = in[i]; if (s[t] > 0)  data, as `in[i]` is
 //! if (rank == 0)               no: the number tells one thread from the others
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
 //! ```
@@ -42,18 +43,29 @@ enum Made {
     Shared,
     /// An element of a shared array, which the thread's number tells.
     Element,
+    /// The same of an array that threads fill with data, each its own element.
+    OwnElement,
     /// Anything else.
     Other,
 }
 
 impl Made {
+    fn is_element(self) -> bool {
+        matches!(self, Made::Element | Made::OwnElement)
+    }
+
+    /// Whether it is in shared memory.
+    fn is_shared(self) -> bool {
+        self == Made::Shared || self.is_element()
+    }
+
     /// What is made of two.
     fn and(self, other: Made) -> Made {
-        use Made::{Data, Element, Given, Mixed, Number, Other, Pointer};
+        use Made::{Data, Element, Given, Mixed, Number, Other, OwnElement, Pointer};
         match (self, other) {
             (a, b) if a == b => a,
-            (Given, made @ (Number | Data | Mixed | Pointer | Element))
-            | (made @ (Number | Data | Mixed | Pointer | Element), Given) => made,
+            (Given, made @ (Number | Data | Mixed | Pointer | Element | OwnElement))
+            | (made @ (Number | Data | Mixed | Pointer | Element | OwnElement), Given) => made,
             (Pointer, Number | Data | Mixed) | (Number | Data | Mixed, Pointer) => Pointer,
             (Number | Data | Mixed, Number | Data | Mixed) => Mixed,
             _ => Other,
@@ -80,7 +92,12 @@ pub(super) struct Choices {
     made: FxHashMap<LocalId, Made>,
     /// Template parameters.
     given: FxHashSet<Name>,
+    /// The shared arrays that threads fill with data, each its own element.
+    filled: FxHashSet<LocalId>,
 }
+
+/// What is written to an element of an array: the element, and the value.
+type Written<'a> = (&'a Expr, &'a Expr);
 
 impl Choices {
     /// Of a kernel; of any other function nothing is known, as it is not known what its parameters are.
@@ -92,7 +109,8 @@ impl Choices {
         found.given.extend(function.template_params.iter().map(|param| param.name.clone()));
         let params: FxHashSet<LocalId> = function.params.iter().map(|param| param.local).collect();
         let mut changes: FxHashMap<LocalId, Vec<Change<'_>>> = FxHashMap::default();
-        if !find_changes(body, &params, program, &mut found, &mut changes) {
+        let mut written: Vec<Written<'_>> = Vec::new();
+        if !find_changes(body, &params, program, &mut found, &mut changes, &mut written) {
             return Choices::default();
         }
         for param in function.params.iter().filter(|param| !changes.contains_key(&param.local)) {
@@ -103,20 +121,42 @@ impl Choices {
             };
             found.made.insert(param.local, made);
         }
-        // A variable is known once all that it gets is.
+        let given = found.made.clone();
+        found.settle(&changes, program);
+        found.filled = written.iter().filter_map(|it| found.filled_by(*it, program)).collect();
+        if !found.filled.is_empty() {
+            found.made = given;
+            found.settle(&changes, program);
+        }
+        found
+    }
+
+    /// Finds what each variable is made of: it is known once all that it gets is.
+    fn settle(&mut self, changes: &FxHashMap<LocalId, Vec<Change<'_>>>, program: &Program) {
         loop {
-            let known = found.made.len();
-            for (local, changes) in &changes {
-                if !found.made.contains_key(local)
-                    && let Some(made) = found.of_changes(*local, changes, program)
+            let known = self.made.len();
+            for (local, changes) in changes {
+                if !self.made.contains_key(local)
+                    && let Some(made) = self.of_changes(*local, changes, program)
                 {
-                    found.made.insert(*local, made);
+                    self.made.insert(*local, made);
                 }
             }
-            if found.made.len() == known {
-                return found;
+            if self.made.len() == known {
+                return;
             }
         }
+    }
+
+    /// The shared array to whose element each thread writes data.
+    fn filled_by(&self, (element, value): Written<'_>, program: &Program) -> Option<LocalId> {
+        let made = |expr: &Expr| self.value(expr, None, program);
+        let is_own = made(element) == Some(Made::Element);
+        let mut array = element;
+        while let ExprKind::Index(base, _) = &array.kind {
+            array = base;
+        }
+        root(array).filter(|_| is_own && matches!(made(value), Some(Made::Data | Made::Mixed)))
     }
 
     fn of_changes(&self, local: LocalId, changes: &[Change<'_>], program: &Program) -> Option<Made> {
@@ -156,6 +196,7 @@ impl Choices {
             },
             ExprKind::Conditional(cond, a, b) => value(cond)?.and(value(a)?).and(value(b)?),
             ExprKind::Index(base, index) if is_still(index) => match (place(value(base)?), value(index)?) {
+                (Made::Shared, Made::Number) if self.is_filled(base) => Made::OwnElement,
                 (Made::Shared, Made::Number) => Made::Element,
                 (made, _) => made,
             },
@@ -188,15 +229,23 @@ impl Choices {
         })
     }
 
+    /// Whether what an index is of is an array, or a row of one, that threads fill with data.
+    fn is_filled(&self, base: &Expr) -> bool {
+        match &base.kind {
+            ExprKind::Index(base, _) => self.is_filled(base),
+            _ => root(base).is_some_and(|array| self.filled.contains(&array)),
+        }
+    }
+
     /// Whether data choose which threads a condition holds for.
     pub(super) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
         self.chooses(cond, program) == Some(true)
     }
 
-    /// Whether a condition depends on what each thread reads from global memory for itself, and on nothing in which
-    /// threads agree with each other.
+    /// Whether a condition depends on what each thread reads from global memory for itself, or finds in its element of
+    /// an array that is filled with that, and on nothing in which threads agree with each other.
     pub(super) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
-        let of_data = |made: Made| matches!(made, Made::Data | Made::Mixed);
+        let of_data = |made: Made| matches!(made, Made::Data | Made::Mixed | Made::OwnElement);
         // The parts of a condition that none of the others touches.
         let mut open = vec![cond];
         let mut found = false;
@@ -230,11 +279,11 @@ impl Choices {
             }
             ExprKind::Binary(op @ (Lt | Le | Gt | Ge), a, b) => match (made(a), made(b)) {
                 // `v >= greatest` holds for the greatest alone.
-                (Made::Data, Made::Shared | Made::Element) | (Made::Shared | Made::Element, Made::Data) => {
+                (Made::Data, shared) | (shared, Made::Data) if shared.is_shared() => {
                     matches!(op, Lt | Gt).then_some(true)
                 }
                 // `s[t + 16] > s[t]`: each thread has two of its own to compare.
-                (Made::Element, Made::Element) => matches!(op, Lt | Gt).then_some(true),
+                (a, b) if a.is_element() && b.is_element() => matches!(op, Lt | Gt).then_some(true),
                 (Made::Data, Made::Given | Made::Data) | (Made::Given, Made::Data) => Some(true),
                 (Made::Given | Made::Number, Made::Given | Made::Number) => Some(false),
                 _ => None,
@@ -293,7 +342,7 @@ fn is_bound(cond: &Expr, params: &FxHashSet<LocalId>) -> bool {
 fn place(pointer: Made) -> Made {
     match pointer {
         Made::Pointer => Made::Data,
-        Made::Shared | Made::Element => Made::Shared,
+        shared if shared.is_shared() => Made::Shared,
         _ => Made::Other,
     }
 }
@@ -334,6 +383,7 @@ fn find_changes<'a>(
     program: &Program,
     found: &mut Choices,
     changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
+    written: &mut Vec<Written<'a>>,
 ) -> bool {
     let mut stmts: Vec<(&Stmt, Guard<'_>)> = body.iter().map(|stmt| (stmt, Guard::default())).collect();
     let mut exprs: Vec<(&Expr, Guard<'_>)> = Vec::new();
@@ -369,7 +419,10 @@ fn find_changes<'a>(
             }
         };
         match &expr.kind {
-            ExprKind::Assign(_, target, value) => change(target, Change::To(value)),
+            ExprKind::Assign(_, target, value) => {
+                change(target, Change::To(value));
+                written.extend(matches!(target.kind, ExprKind::Index(..)).then_some((&**target, &**value)));
+            }
             ExprKind::Step { target, .. } => change(target, Change::Step),
             ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
                 change(target, Change::Anyhow);
