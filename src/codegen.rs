@@ -7,6 +7,7 @@ mod at_launch;
 pub(crate) mod atomics;
 pub(crate) mod copied_struct;
 pub(crate) mod inner_branches;
+mod layout;
 mod merge;
 mod met;
 mod overwritten;

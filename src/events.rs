@@ -29,7 +29,7 @@ mod ways;
 
 pub(crate) use access::JOINED_IN_PART;
 pub use access::{Access, AccessOp, Call, Tiles, Within};
-pub use array::Array;
+pub use array::{Array, Declared};
 pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Scope, Seen};
 pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};

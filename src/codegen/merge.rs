@@ -86,6 +86,7 @@ mod site;
 mod wide;
 mod widths;
 
+use super::layout::{self, Start};
 use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use cut::Cut;
@@ -101,6 +102,15 @@ type Joins = Vec<Vec<Option<Wide>>>;
 /// For each access of a trace and each of its patterns: the wider request it is a part of.
 #[derive(Debug, Default)]
 pub struct Merges {
+    /// Where the compiler knows of the start of an array only how it is aligned.
+    newer: Found,
+    /// Where it knows the address, if that makes a difference.
+    older: Option<Found>,
+}
+
+/// The joined requests of a trace.
+#[derive(Debug, Default)]
+struct Found {
     /// As the compiler surely joins them.
     surely: Joins,
     /// As it may.
@@ -120,6 +130,8 @@ struct Group {
     unit: u64,
     open_unit: u64,
     added: u64,
+    /// Where the array starts. Accesses whose address the compiler knows are counted from a multiple of 16.
+    start: Start,
     /// Offsets relative to the first active lane: equal for neighbours.
     shape: [i64; 32],
     /// What lanes add besides, by symbol.
@@ -130,25 +142,43 @@ impl Merges {
     /// Finds the joined requests of a trace.
     #[must_use]
     pub fn of(trace: &Trace) -> Merges {
+        let starts = layout::starts(trace);
+        let shifted = starts.iter().any(|start| !matches!(start, Start::At(0) | Start::Unknown));
+        let older = shifted.then(|| Found::of(trace, &starts, true));
+        Merges { newer: Found::of(trace, &starts, false), older }
+    }
+}
+
+impl Found {
+    /// `by_address`: whether the compiler knows the address at which an array starts.
+    fn of(trace: &Trace, starts: &[Start], by_address: bool) -> Found {
         let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
         let cut = Cut::of(trace);
         let none = || trace.accesses.iter().map(|access| vec![None; access.patterns.len()]);
         let mut over_iterations: Joins = none().collect();
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
+            let constants = layout::constants(access);
             for (number, pattern) in access.patterns.iter().enumerate() {
                 if pattern.active == 0 || pattern.anywhere {
                     continue;
                 }
-                let (first, shape) = relative(pattern);
+                let (mut first, shape) = relative(pattern);
+                let mut start = starts[access.array];
                 if let Some(rest) = pattern.walk {
                     if !has_barrier(trace, pattern) && pattern.varying.is_empty() {
-                        over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
+                        over_iterations[at][number] = over_rounds(pattern, bytes, (rest, start), &shape);
                     }
                     continue;
                 }
                 if cut.has_neighbour(access, pattern) {
-                    over_iterations[at][number] = over_rounds(pattern, bytes, pattern.unit, &shape);
+                    let rest = (pattern.unit, start);
+                    over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
+                }
+                if let Start::At(bytes) = start
+                    && (by_address || constants[number])
+                {
+                    (first, start) = (first + bytes as i64, Start::At(0));
                 }
                 let group = Group {
                     array: access.array,
@@ -161,6 +191,7 @@ impl Merges {
                     unit: pattern.unit,
                     open_unit: pattern.open_unit,
                     added: pattern.added,
+                    start,
                     shape,
                     varying: pattern.varying.clone(),
                 };
@@ -201,7 +232,7 @@ impl Merges {
         {
             *wide = None;
         }
-        Merges { surely: surely.by_access, perhaps: perhaps.by_access }
+        Found { surely: surely.by_access, perhaps: perhaps.by_access }
     }
 }
 
@@ -246,10 +277,18 @@ fn has_barrier(trace: &Trace, pattern: &Pattern) -> bool {
         .any(|barrier| inside(barrier.span) || barrier.calls.iter().any(|it| inside(it.span)))
 }
 
-/// The wide request of several rounds of a loop; `rest` are the other unknown shifts.
-fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> Option<Wide> {
+/// The wide request of several rounds of a loop; `rest` are the other unknown shifts, and where the array starts.
+fn over_rounds(
+    pattern: &Pattern,
+    bytes: u32,
+    (rest, start): (u64, Start),
+    shape: &[i64; 32],
+) -> Option<Wide> {
+    let is_aligned = |wide: u64| start.alignment().is_none_or(|most| wide <= most);
     let wide = [16, 8, 4, 2].into_iter().filter_map(|count| width(bytes, count)).find(|wide| {
-        rest.is_multiple_of(wide.unsigned_abs()) && shape.iter().all(|offset| offset % wide == 0)
+        rest.is_multiple_of(wide.unsigned_abs())
+            && is_aligned(wide.unsigned_abs())
+            && shape.iter().all(|offset| offset % wide == 0)
     })?;
     let (first, _) = relative(pattern);
     let begin = first.rem_euclid(wide);
@@ -398,7 +437,8 @@ impl Joiner<'_> {
         let aligned_shape =
             group.shape.iter().all(|offset| offset % wide == 0) && varying.all(|factor| factor % wide == 0);
         let array = self.trace.arrays[group.array].alignment;
-        if !shift_keeps_alignment || !aligned_shape {
+        let start = group.start.alignment().or((array >= wide as u64).then_some(array));
+        if !shift_keeps_alignment || !aligned_shape || start.is_some_and(|most| most < wide as u64) {
             return;
         }
         for head in members {
@@ -417,6 +457,7 @@ impl Joiner<'_> {
             let iteration = self.pattern(head).first.iteration;
             let sure = known
                 && straight
+                && start.is_some()
                 && certainty == Certainty::Sure
                 && (sight.loose.is_multiple_of(wide as u64) || array >= wide as u64)
                 && parts

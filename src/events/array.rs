@@ -28,6 +28,8 @@ pub struct Array {
     /// Of global memory: whether its name is a pointer with `__restrict__`, which promises that what is written
     /// through it is reached through no other.
     pub restrict: bool,
+    /// Where it is declared, if in a function.
+    pub declared: Option<Declared>,
     /// Bytes that its start is surely aligned to: the element's, what is written, 16 if dynamic.
     pub alignment: u64,
     /// Whether it was ever used other than by subscripting every dimension, so that something may
@@ -36,6 +38,18 @@ pub struct Array {
     /// Dimensions but the innermost, by number from the outermost, of which a subscript is not seen to stay below
     /// their length, so that it may lead into the next row or plane.
     pub strays: Vec<usize>,
+}
+
+/// Where a shared variable of a function is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The name of the function.
+    pub function: Span,
+    /// How many shared variables of the function the compiler lays out before it: those of a block before those of the
+    /// blocks in it.
+    pub number: u32,
+    /// Whether several instances of the function have one each.
+    pub is_several: bool,
 }
 
 impl Array {

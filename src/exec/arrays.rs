@@ -5,8 +5,9 @@ use super::types::Ty;
 use super::value::NOWHERE;
 use super::value::{ObjectId, Offset, Pointer, Target};
 use crate::domain::Int;
-use crate::events::Array;
-use crate::ir::{Declaration, Name, Storage};
+use crate::events::{Array, Declared};
+use crate::ir::{Declaration, Name, Stmt, StmtKind, Storage};
+use crate::source::Span;
 use std::rc::Rc;
 
 /// Bytes that dynamic shared memory is taken to be aligned to.
@@ -72,6 +73,7 @@ impl Machine<'_> {
             dynamic: false,
             global: true,
             restrict: false,
+            declared: None,
             alignment: 1,
             flattened: false,
             strays: Vec::new(),
@@ -97,10 +99,28 @@ impl Machine<'_> {
             (it.name_span, it.name.clone(), it.dimensions.clone(), it.element_bytes, it.element.clone())
         };
         let alike = self.trace.arrays.iter().position(|known| facts(known) == facts(&array));
+        let same = |known: &&mut Array| (known.name_span, &known.name) == (array.name_span, &array.name);
+        let mut is_several = false;
+        for known in self.trace.arrays.iter_mut().filter(same) {
+            known.declared.iter_mut().for_each(|it| it.is_several = true);
+            is_several = true;
+        }
         alike.unwrap_or_else(|| {
-            self.trace.arrays.push(array);
+            let declared = array.declared.map(|it| Declared { is_several, ..it });
+            self.trace.arrays.push(Array { declared, ..array });
             self.trace.arrays.len() - 1
         })
+    }
+
+    /// Where a shared variable stands among those of its function.
+    fn stands_at(&self, declaration: &Declaration) -> Option<Declared> {
+        let function = &self.frame()?.function;
+        let mut found = Vec::new();
+        shared_locals(function.body.as_deref()?, &mut found);
+        let number = found
+            .iter()
+            .position(|(span, name)| (*span, *name) == (declaration.name_span, &declaration.name))?;
+        Some(Declared { function: function.name_span, number: number as u32, is_several: false })
     }
 
     fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {
@@ -136,6 +156,7 @@ impl Machine<'_> {
             dynamic,
             global: false,
             restrict: false,
+            declared: self.stands_at(declaration),
             alignment,
             flattened: false,
             strays: Vec::new(),
@@ -167,5 +188,28 @@ impl Machine<'_> {
         let written = declaration.align.as_ref().and_then(|align| self.constant(align));
         let written = written.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(1);
         ty.align().max(written).max(if dynamic { DYNAMIC_ALIGNMENT } else { 1 })
+    }
+}
+
+/// The static shared variables of a block and then those of the blocks in it, as the compiler lays them out.
+fn shared_locals<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a Name)>) {
+    for stmt in block {
+        if let StmtKind::Declare(list) = &stmt.kind {
+            let shared = list.iter().filter(|it| it.storage == Storage::Shared);
+            found.extend(shared.map(|it| (it.name_span, &it.name)));
+        }
+    }
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => {
+                shared_locals(body, found);
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                shared_locals(then, found);
+                shared_locals(otherwise, found);
+            }
+            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| shared_locals(&case.body, found)),
+            _ => {}
+        }
     }
 }

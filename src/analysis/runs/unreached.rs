@@ -227,5 +227,6 @@ fn written(array: &Declaration) -> Array {
         of_numbers: false,
         flattened: true,
         strays: Vec::new(),
+        declared: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Of which wider request is a narrow one a part, on a target?
 
-use super::{Joins, Merges};
+use super::{Found, Joins, Merges};
 use crate::banks::{ComputeCapability, Target};
 
 /// From here on nvcc 13.5 left pairs of loads apart in an array whose alignment it does not know, and joined them
@@ -33,24 +33,34 @@ pub struct Wide {
     pub(super) parts: u16,
 }
 
+/// From here on the compiler knows of the start of an array only how it is aligned: so the machine code that nvcc 13
+/// and the assemblers of 11.8 and 12.9 make for 7.5 to 12.0.
+const STARTS_UNKNOWN: ComputeCapability = ComputeCapability::new(9, 0);
+
 impl Merges {
+    fn on(&self, target: &Target) -> &Found {
+        self.older.as_ref().filter(|_| target.capability < STARTS_UNKNOWN).unwrap_or(&self.newer)
+    }
+
     /// The wider request that a pattern surely is a part of on a target.
     #[must_use]
     pub fn get(&self, access: usize, pattern: usize, target: &Target) -> Option<&Wide> {
-        at(&self.surely, access, pattern).filter(|wide| !wide.is_in_doubt(target))
+        at(&self.on(target).surely, access, pattern).filter(|wide| !wide.is_in_doubt(target))
     }
 
     /// The wider request that a pattern may be a part of on a target.
     #[must_use]
     pub fn possible(&self, access: usize, pattern: usize, target: &Target) -> Option<&Wide> {
-        let doubtful = || at(&self.surely, access, pattern).filter(|wide| wide.is_in_doubt(target));
-        at(&self.perhaps, access, pattern).or_else(doubtful)
+        let found = self.on(target);
+        let doubtful = || at(&found.surely, access, pattern).filter(|wide| wide.is_in_doubt(target));
+        at(&found.perhaps, access, pattern).or_else(doubtful)
     }
 
     /// The wider request that a pattern is a part of on some target, or may be.
     #[must_use]
     pub fn any(&self, access: usize, pattern: usize) -> Option<&Wide> {
-        at(&self.surely, access, pattern).or_else(|| at(&self.perhaps, access, pattern))
+        let mut found = [&self.newer].into_iter().chain(&self.older);
+        found.find_map(|it| at(&it.surely, access, pattern).or_else(|| at(&it.perhaps, access, pattern)))
     }
 }
 

@@ -36,6 +36,7 @@ impl Run {
             alignment: 4,
             flattened: false,
             strays: Vec::new(),
+            declared: None,
         });
         let key = (SPAN, op, 0, Some(4));
         let access = || Access {

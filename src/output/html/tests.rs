@@ -98,6 +98,7 @@ fn rows_begin_in_the_banks_that_their_length_leads_to() {
             restrict: false,
             flattened: false,
             strays: Vec::new(),
+            declared: None,
         };
         BankMap::of(&sources, &listing, &array, (32, 4))
     };
