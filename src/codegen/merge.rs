@@ -328,8 +328,11 @@ impl Joiner<'_> {
 
     fn join_all(&mut self, groups: &FxHashMap<Group, Vec<Member>>) {
         for count in [16, 8, 4, 3, 2] {
-            for (group, members) in groups {
-                self.join(group, members, count);
+            // What is surely beside each other goes before what banks do not tell from that.
+            for alone in [true, false] {
+                for (group, members) in groups {
+                    self.join(group, members, count, alone);
+                }
             }
             self.all_or_nothing();
         }
@@ -427,8 +430,9 @@ impl Joiner<'_> {
             && self.trace.straight.together(first.first.region, then.first.region) == Some(true)
     }
 
-    /// Joins runs of `count` neighbours that begin aligned in every lane.
-    fn join(&mut self, group: &Group, members: &[Member], count: i64) {
+    /// Joins runs of `count` neighbours that begin aligned in every lane; `alone`: only those that are joined whatever
+    /// becomes of the other requests of their sites.
+    fn join(&mut self, group: &Group, members: &[Member], count: i64, alone: bool) {
         let bytes = i64::from(group.bytes);
         let Some(wide) = width(group.bytes, count) else { return };
         let known = group.unit.is_multiple_of(wide as u64);
@@ -450,7 +454,9 @@ impl Joiner<'_> {
             if !fits || !sight.given.is_multiple_of(wide as u64) || !self.is_free(head) {
                 continue;
             }
-            let Some((parts, straight)) = self.neighbours(group, members, head, count) else { continue };
+            let Some((parts, straight)) = self.neighbours(group, members, head, (count, alone)) else {
+                continue;
+            };
             let accesses = parts.iter().map(|part| &self.trace.accesses[part.access]);
             let of_several = accesses.clone().any(|access| access.of_several);
             let certainty = certainty(accesses, group.bytes, count, array);
@@ -495,7 +501,9 @@ impl Joiner<'_> {
                 single: false,
                 parts: 0,
             };
-            self.note_joined(group, members, &parts, &wide);
+            if wide.alone || !alone {
+                self.note_joined(group, members, &parts, &wide);
+            }
         }
     }
 
@@ -506,7 +514,7 @@ impl Joiner<'_> {
         group: &Group,
         members: &'m [Member],
         head: &Member,
-        count: i64,
+        (count, alone): (i64, bool),
     ) -> Option<(Vec<&'m Member>, bool)> {
         // A site's requests of one time and the next, or of one piece of straight code.
         let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
@@ -521,19 +529,21 @@ impl Joiner<'_> {
             _ => count,
         };
         for k in 0..slots {
-            let mut there = lying_at(members, head.first + k * bytes).filter(|other| {
-                let last = parts.iter().rev().find(|part| part.access == other.access);
-                last.is_none_or(|last| straight(last, other).is_some())
-                    && self.is_free(other)
-                    && parts.iter().all(|part| self.in_line(group, part, other))
-            });
             // Of those that lie there, rather one of the same code.
             let own = self.pattern(head);
             let of_code = |other: &&Member| self.pattern(other).first.stretch == own.first.stretch;
             let alike = |other: &&Member| {
                 let other = self.pattern(other);
-                (other.first.iteration, other.sight.hidden) == (own.first.iteration, own.sight.hidden)
+                let place = |of: &Pattern| (of.first.iteration, of.first.region, of.moved);
+                place(other) == place(own) && other.sight.hidden == own.sight.hidden
             };
+            let mut there = lying_at(members, head.first + k * bytes).filter(|other| {
+                let last = parts.iter().rev().find(|part| part.access == other.access);
+                last.is_none_or(|last| straight(last, other).is_some())
+                    && self.is_free(other)
+                    && (!alone || alike(other))
+                    && parts.iter().all(|part| self.in_line(group, part, other))
+            });
             let next = there.clone().find(|other| of_code(other) && alike(other));
             let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
             let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));

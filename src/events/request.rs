@@ -69,6 +69,8 @@ pub struct LinesApart {
 /// When a request first happened.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct First {
+    /// How often its site had been reached in the same piece of straight code; `u32::MAX` if it is several there.
+    pub within: u32,
     /// How often the array had gone from being read to being written, or back, before it first
     /// happened.
     pub turn: u32,

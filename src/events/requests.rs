@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// Bytes of the widest access of a lane.
 const WIDEST: u64 = 16;
+/// Of a request that is several in its piece of straight code.
+const ANYWHERE: u32 = u32::MAX;
 /// The most distinct requests of a site.
 const MOST: usize = 4096;
 
@@ -48,6 +50,8 @@ pub(crate) struct Requests {
     /// By site and a hash of what is requested: the numbers of its patterns that have it.
     patterns: FxHashMap<(usize, u64), SmallVec<[u32; 2]>>,
     symbols: FxHashMap<SymbolId, u32>,
+    /// By site: the piece of straight code in which it was reached last, and how often it had been reached before.
+    begun: FxHashMap<usize, (u32, u32)>,
     journal: Vec<Undo>,
     /// Accesses so far, in program order.
     accesses: u32,
@@ -307,9 +311,19 @@ impl Requests {
         part
     }
 
+    /// How often a site was reached before in its piece of straight code: which of the requests there it makes.
+    fn turn_within(&mut self, site: usize, region: u32, occurrence: u32) -> u32 {
+        let begun = self.begun.entry(site).or_insert((region, occurrence));
+        if begun.0 != region || begun.1 > occurrence {
+            *begun = (region, occurrence);
+        }
+        occurrence - begun.1
+    }
+
     /// Where a request stands that is the first of its kind.
-    fn first_of(&self, moment: &Moment<'_>, access: &Access, path: u32) -> First {
+    fn first_of(&self, moment: &Moment<'_>, access: &Access, (path, within): (u32, u32)) -> First {
         First {
+            within,
             turn: moment.turn,
             region: moment.region,
             iteration: moment.iteration,
@@ -340,16 +354,29 @@ impl Requests {
             source: asked.source.as_deref(),
         };
         let key = (site, requested.hash());
+        // What banks do not tell apart, and lies among others in another piece of straight code, is another request.
+        let within = self.turn_within(site, moment.region, access.occurrences);
         let path = access.path_number(it.calls);
         let ways = Ways::by(path, it.branch);
         let alike = self.patterns.get(&key).map_or(&[][..], |alike| alike);
         let known = alike.iter().map(|at| *at as usize);
-        let known = known.into_iter().find(|at| Requested::of(&access.patterns[*at]) == requested);
+        let is_of = |pattern: &Pattern| {
+            pattern.first.region == moment.region || [within, ANYWHERE].contains(&pattern.first.within)
+        };
+        let is_known = |at: &usize| {
+            let pattern = &access.patterns[*at];
+            Requested::of(pattern) == requested && is_of(pattern)
+        };
+        let known = known.into_iter().find(is_known);
         if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {
             let pattern = &mut access.patterns[at];
             let (elsewhere, before) = (pattern.elsewhere, pattern.count);
             pattern.happens(warp, it.times, it.within);
-            pattern.elsewhere |= (pattern.first.epoch, pattern.first.region) != (moment.epoch, moment.region);
+            if pattern.first.within != within {
+                pattern.first.within = ANYWHERE;
+                pattern.elsewhere |=
+                    (pattern.first.epoch, pattern.first.region) != (moment.epoch, moment.region);
+            }
             let was = pattern.ways;
             pattern.ways = was.and(ways);
             let new_way = was != pattern.ways;
@@ -368,7 +395,7 @@ impl Requests {
             return;
         }
         let Asked { offsets, active, varying, source, lines_apart } = asked;
-        let first = self.first_of(moment, access, path);
+        let first = self.first_of(moment, access, (path, within));
         let mut pattern = Pattern {
             offsets,
             moved,
