@@ -16,6 +16,7 @@ pub(crate) mod namespace;
 pub(crate) mod print;
 pub(crate) mod program;
 pub(crate) mod unpack;
+pub(crate) mod unrolling;
 pub(crate) mod visit;
 
 use crate::preproc::comments::Directive;
@@ -452,19 +453,6 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// What the text says of a loop that the compiler may make straight code of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unrolling {
-    /// `#pragma unroll`.
-    Asked,
-    /// `#pragma unroll 1`.
-    Forbidden,
-    /// Nothing, and there is no loop in it.
-    OfInnermost,
-    /// Nothing, and there is.
-    OfOuter,
-}
-
 /// The kinds of statement.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum StmtKind {
@@ -494,7 +482,7 @@ pub enum StmtKind {
         /// Whether the body runs once before the first test (`do ... while`).
         body_first: bool,
         /// What the text says of making straight code of it.
-        unrolling: Unrolling,
+        unrolling: unrolling::Unrolling,
         /// Which of the function's loops it is: those that come out of one use of a macro have one span.
         number: u32,
     },

@@ -132,6 +132,8 @@ struct Group {
     added: u64,
     /// Where the array starts. Accesses whose address the compiler knows are counted from a multiple of 16.
     start: Start,
+    /// Whether the address is a constant.
+    constant: bool,
     /// Offsets relative to the first active lane: equal for neighbours.
     shape: [i64; 32],
     /// What lanes add besides, by symbol.
@@ -192,6 +194,7 @@ impl Found {
                     open_unit: pattern.open_unit,
                     added: pattern.added,
                     start,
+                    constant: constants[number],
                     shape,
                     varying: pattern.varying.clone(),
                 };
@@ -396,6 +399,13 @@ impl Joiner<'_> {
         }
     }
 
+    /// Whether they are of rounds that are made in one, and so wide that the compiler may not see them aligned: the
+    /// address that it counts up may lie in the middle of the rounds.
+    fn has_lost_alignment(&self, group: &Group, parts: &[&Member], wide: i64) -> bool {
+        let is_in_part = |part: &&Member| self.trace.straight.is_in_part(&self.pattern(part).first);
+        wide > 8 && !group.constant && parts.iter().any(is_in_part)
+    }
+
     /// Whether they are of one round and of nothing else, by all warps that ever come to their sites,
     /// with an alignment that the compiler sees in their index.
     fn are_by_themselves(&self, parts: &[&Member], wide: i64) -> bool {
@@ -464,6 +474,7 @@ impl Joiner<'_> {
             let sure = known
                 && straight
                 && start.is_some()
+                && !self.has_lost_alignment(group, &parts, wide)
                 && certainty == Certainty::Sure
                 && (sight.loose.is_multiple_of(wide as u64) || array >= wide as u64)
                 && parts

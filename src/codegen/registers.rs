@@ -49,6 +49,8 @@ pub(crate) struct Registers {
     branch: u32,
     /// Numbers the rounds of loops.
     round: u32,
+    /// By site: the region in which it was met last, and how often there.
+    met: FxHashMap<usize, (u32, u32)>,
     /// How far apart places of two sites were in one round, in bytes, when that last told them apart.
     distances: FxHashMap<(usize, usize), i128>,
     /// How often two sites were told apart by another distance than in a round before.
@@ -68,6 +70,8 @@ struct Held {
     round: u32,
     /// The region in which that was.
     region: u32,
+    /// How often its site had been met in that region.
+    turn: u32,
 }
 
 /// Whether the compiler still has a value in a register.
@@ -75,8 +79,9 @@ struct Held {
 pub(crate) enum Still {
     /// It has not.
     No,
-    /// It has, if the code from this region on is straight.
-    Perhaps(u32),
+    /// It has, if the code from the region `since` on is straight, or if the loop around stays one and what is `again`
+    /// read, by the same site at the same turn of its round, is so in every round.
+    Perhaps { since: u32, again: Option<u32> },
     /// It has.
     Yes,
 }
@@ -147,12 +152,27 @@ impl Registers {
     /// Goes on in the code of this epoch and region: in another epoch nothing is in a register, and in another region
     /// it is only perhaps.
     pub(crate) fn go_on(&mut self, epoch: u32, region: u32) {
-        if self.at.0 != epoch || self.at.1 != region && self.values.len() > MOST_HELD {
+        if self.at.0 != epoch {
             self.forget();
         } else if self.at.1 != region {
             self.unread.forget();
+            if self.values.len() > MOST_HELD {
+                self.retain(|held, last| held.region == last);
+            }
+            if self.values.len() > MOST_HELD {
+                self.forget();
+            }
         }
         self.at = (epoch, region);
+    }
+
+    /// Keeps some of the values; `keeps` is told the region that ends, too.
+    fn retain(&mut self, keeps: impl Fn(&Held, u32) -> bool) {
+        let last = self.at.1;
+        self.values.retain(|_, list| {
+            list.retain(|held| keeps(held, last));
+            !list.is_empty()
+        });
     }
 
     /// The code from the region `from` on turned out to be straight up to `region`, which begins.
@@ -178,18 +198,23 @@ impl Registers {
                 && held.by.offset == *offset
                 && held.by.offset.sight.hidden == offset.sight.hidden
         };
-        let since = known.iter().filter(|held| met.load && covers(held)).map(|held| held.region).max();
+        let turns = self.met.entry(met.site).or_default();
+        *turns = if turns.0 == here { (here, turns.1 + 1) } else { (here, 0) };
+        let turn = turns.1;
+        let held = || known.iter().filter(|held| met.load && covers(held));
+        let since = held().map(|held| held.region).max();
         if since == Some(here) {
             return Still::Yes;
         }
+        let again = held().any(|held| (held.site, held.turn) == (met.site, turn)).then_some(turn);
         if met.load {
             self.unread.read(met);
         }
         let branch = self.branches.last().copied().unwrap_or(0);
         // The same of an earlier region says no more.
         known.retain(|held| held.region == here || (held.site, held.branch) != (met.site, branch));
-        known.push(Held { by: met.kept(), site: met.site, branch, round: self.round, region: here });
-        since.map_or(Still::No, Still::Perhaps)
+        known.push(Held { by: met.kept(), site: met.site, branch, round: self.round, region: here, turn });
+        since.map_or(Still::No, |since| Still::Perhaps { since, again })
     }
 
     /// Forgets what a write may change: of its array, all that is not surely elsewhere; `met` is a write of a known

@@ -103,6 +103,8 @@ pub enum Assumption {
     },
     /// What is read is in a register, so that there is no request.
     InRegister,
+    /// What is read is read again in other rounds of a loop, so that each is a request.
+    ReadAgain,
     /// What is written is overwritten before it is read, so that there is no request.
     LeftOut,
     /// A shift by its width or more gives what the instruction makes of it, which C++ does not say.
@@ -174,6 +176,7 @@ impl Assumption {
             Assumption::Joined { .. } => "joined",
             Assumption::NotJoined { .. } => "not-joined",
             Assumption::InRegister => "in-register",
+            Assumption::ReadAgain => "read-again",
             Assumption::LeftOut => "left-out",
             Assumption::ShiftClamps => "shift-clamps",
             Assumption::OneLaneForWarp => "one-lane-for-warp",
@@ -288,6 +291,9 @@ impl Display for Assumption {
             Assumption::InRegister => {
                 out.write_str("its value is in a register, because it was read or written just before")
             }
+            Assumption::ReadAgain => out.write_str(
+                "the compiler keeps a loop around as a loop, and reads again what another round read",
+            ),
             Assumption::LeftOut => out.write_str(
                 "the compiler leaves it out, because the place is written again before it is read",
             ),

@@ -30,7 +30,7 @@ pub(crate) struct Occurrence<'a> {
     /// Whether what it reads is in a register, so that it makes no request.
     pub is_kept: bool,
     /// Or if the code since this region is straight.
-    pub kept_since: Option<u32>,
+    pub kept_since: Option<(u32, Option<u32>)>,
     /// How often it happens now.
     pub times: u64,
     /// The calls around.

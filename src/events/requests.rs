@@ -10,7 +10,7 @@ mod reduce;
 mod rounds;
 mod sides;
 
-pub(crate) use journal::RequestMark;
+pub(crate) use journal::{LoopCode, RequestMark};
 
 use super::{
     Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Moment, Occurrence, Partly,
@@ -120,11 +120,17 @@ impl Requests {
             self.stores.push(Counted { site: site as u32, noted: journal..self.journal.len(), position });
             return uneven;
         }
-        if let Some(since) = it.kept_since {
+        if let Some((since, again)) = it.kept_since {
             let (journal, position) = (self.journal.len(), self.accesses);
             let uneven = self.request_known(it, trace, numbers);
             let counted = Counted { site: site as u32, noted: journal..self.journal.len(), position };
-            self.perhaps_kept.push(PerhapsKept { counted, since, is_settled: false });
+            self.perhaps_kept.push(PerhapsKept {
+                counted,
+                since,
+                again,
+                is_settled: false,
+                is_uncertain: false,
+            });
             return uneven;
         }
         self.request_known(it, trace, numbers)

@@ -16,6 +16,8 @@ pub struct Straight {
     open: Vec<(u32, u32)>,
     /// Likewise those that may be too large to be unrolled whole.
     large: Vec<(u32, u32)>,
+    /// Likewise those of which the text asks that several rounds be made in one.
+    in_part: Vec<(u32, u32)>,
 }
 
 /// How a loop becomes straight code.
@@ -59,9 +61,21 @@ impl Straight {
         add_positions(&mut self.large, &positions);
     }
 
+    /// Adds a loop of which several rounds are made in one.
+    pub fn add_in_part(&mut self, positions: RangeInclusive<u32>) {
+        add_positions(&mut self.in_part, &positions);
+    }
+
+    /// Whether an access is in a loop of which several rounds are made in one.
+    #[must_use]
+    pub fn is_in_part(&self, first: &First) -> bool {
+        let at = self.in_part.partition_point(|it| it.1 < first.position);
+        self.in_part.get(at).is_some_and(|it| it.0 <= first.position)
+    }
+
     /// Takes back the loops whose accesses were, behind this position.
     pub fn take_back(&mut self, position: u32) {
-        for loops in [&mut self.open, &mut self.large] {
+        for loops in [&mut self.open, &mut self.large, &mut self.in_part] {
             while loops.pop_if(|it| it.1 > position).is_some() {}
         }
     }

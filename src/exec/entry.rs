@@ -380,6 +380,12 @@ impl Machine<'_> {
             .collect();
         self.trace.demands.sort_unstable();
         self.trace.left_out = self.requests.take_left_out();
+        for site in self.requests.read_again() {
+            let assumptions = &mut self.trace.accesses[site].assumptions;
+            if !assumptions.contains(&Assumption::ReadAgain) {
+                assumptions.push(Assumption::ReadAgain);
+            }
+        }
         // Sites of an iteration that was taken back were never reached.
         self.trace.accesses.retain(|access| {
             let requested = access.patterns.iter().any(|pattern| pattern.count > 0);

@@ -12,7 +12,7 @@ use super::enumerate::Changing;
 use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Asks, Assumption, Bound, GoesOn, Split, SplitKind};
+use crate::events::{Asks, Assumption, Bound, GoesOn, LoopCode, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -51,20 +51,21 @@ impl Machine<'_> {
             let (rolled, varied, steps) =
                 (self.compiler.rolled, self.compiler.registers.varied(), self.steps);
             self.compiler.registers.enter_branch();
-            let mut straight = self.run_and_note(parts);
-            let by_rounds = !straight && rolled == self.compiler.rolled;
+            let mut code = self.run_and_note(parts);
+            let is_loop = |code| matches!(code, LoopCode::Loop { .. });
+            let by_rounds = is_loop(code) && rolled == self.compiler.rolled;
             if by_rounds && varied != self.compiler.registers.varied() {
                 let plan = self.looping.plans.entry(self.loop_key(parts)).or_default();
                 if !std::mem::replace(&mut plan.stays, true) {
                     // Once for each loop, so that it may take its steps again.
                     self.trace_rollback(&mark);
                     (self.state, self.steps) = (start, steps);
-                    straight = self.run_and_note(parts);
+                    code = self.run_and_note(parts);
                 }
             }
-            self.compiler.registers.leave_loop(straight);
+            self.compiler.registers.leave_loop(!is_loop(code));
             self.compiler.region += u32::from(!parts.is_flat());
-            self.settle_registers(parts, (&mark.requests, before), straight);
+            self.settle_registers(parts, (&mark.requests, before), code);
         }
         self.state.loops.pop();
         // Whoever returned left the loops around as well.
@@ -84,9 +85,9 @@ impl Machine<'_> {
     }
 
     /// Returns whether the compiler surely makes straight code of it.
-    fn run_and_note(&mut self, parts: Parts<'_>) -> bool {
+    fn run_and_note(&mut self, parts: Parts<'_>) -> LoopCode {
         let left = self.left_mark();
-        let begin = self.straight_mark();
+        let begin = self.straight_mark(parts);
         self.run_real(parts);
         self.rejoin_loop(left);
         self.note_straight(parts, &begin)

@@ -128,7 +128,7 @@ impl Machine<'_> {
             outside,
             is_at_most: self.looping.enumerating > 0,
             is_kept: kept == Still::Yes,
-            kept_since: if let Still::Perhaps(region) = kept { Some(region) } else { None },
+            kept_since: if let Still::Perhaps { since, again } = kept { Some((since, again)) } else { None },
             times: self.weight,
             calls: self.around.calls_around(self.trace.accesses[event.access].span),
             branch: self.state.passable.last().copied(),

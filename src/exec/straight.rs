@@ -8,9 +8,10 @@ use super::tree::Together;
 use super::types::Ty;
 use crate::builtins::{self, Kind};
 use crate::codegen::straight::unrolled;
-use crate::events::{AccessOp, RequestMark, Unrolled};
+use crate::events::{AccessOp, LoopCode, RequestMark, Unrolled};
+use crate::ir::unrolling::Unrolling;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type, Unrolling};
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type};
 use crate::slice::Slice;
 use std::rc::Rc;
 
@@ -36,8 +37,15 @@ pub(super) struct LoopStart {
 
 impl Machine<'_> {
     /// Here a loop begins.
-    pub(super) fn straight_mark(&mut self) -> LoopStart {
-        self.compiler.rounds.push(Rounds::default());
+    pub(super) fn straight_mark(&mut self, parts: Parts<'_>) -> LoopStart {
+        let in_one = match parts.unrolling {
+            Unrolling::By(rounds) => {
+                let rounds = u64::from(rounds);
+                self.rounds_ahead(parts).is_some_and(|ahead| ahead > rounds).then_some(rounds)
+            }
+            _ => None,
+        };
+        self.compiler.rounds.push(Rounds { in_one, ..Rounds::default() });
         LoopStart {
             region: self.compiler.region,
             operations: self.operations(),
@@ -50,35 +58,38 @@ impl Machine<'_> {
     /// An iteration of the innermost loop begins.
     pub(super) fn begin_iteration(&mut self, parts: Parts<'_>) {
         let Some(rounds) = self.compiler.rounds.last_mut() else { return };
+        let begins_anew = rounds.in_one.is_some_and(|in_one| rounds.begun.is_multiple_of(in_one));
         rounds.begun += 1;
         let open = is_open(parts, rounds.at_launch);
+        self.compiler.epoch += u32::from(begins_anew);
         self.compiler.iteration += u32::from(open);
         self.compiler.epoch += u32::from(parts.is_rolled());
         self.compiler.registers.begin_round();
         let stays = || self.looping.plans.get(&self.loop_key(parts)).is_some_and(|plan| plan.stays);
-        if open || parts.is_rolled() || stays() {
+        let is_rolled = parts.is_rolled() || stays();
+        if open || is_rolled {
             self.hide_carried(parts);
-            if !parts.is_flat() {
-                self.compiler.registers.forget();
-            }
+        }
+        if is_rolled && !parts.is_flat() {
+            self.compiler.registers.forget();
         }
     }
 
-    /// A loop ends that began at this mark, in this region; `straight`: whether the compiler surely writes it out.
+    /// A loop ends that began at this mark, in this region.
     pub(super) fn settle_registers(
         &mut self,
         parts: Parts<'_>,
         (begin, before): (&RequestMark, u32),
-        straight: bool,
+        code: LoopCode,
     ) {
         if parts.is_flat() {
             return;
         }
-        match straight {
-            true => self.compiler.registers.join(before, self.compiler.region),
-            false => self.compiler.registers.forget(),
+        match code {
+            LoopCode::WrittenOut => self.compiler.registers.join(before, self.compiler.region),
+            LoopCode::Loop { .. } => self.compiler.registers.forget(),
         }
-        self.requests.settle_kept(begin, before, straight, &mut self.trace.accesses);
+        self.requests.settle_kept(begin, before, code, &mut self.trace.accesses);
     }
 
     fn operations(&self) -> u64 {
@@ -192,9 +203,10 @@ impl Machine<'_> {
     }
 
     /// Notes that the compiler makes straight code of the loop that ends here, or may, if it was run
-    /// round by round and so was all within it. Returns whether it surely does.
-    pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> bool {
-        let Rounds { begun, at_launch } = self.compiler.rounds.pop().unwrap_or_default();
+    /// round by round and so was all within it. Returns what it makes of it.
+    pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> LoopCode {
+        let Rounds { begun, at_launch, in_one } = self.compiler.rounds.pop().unwrap_or_default();
+        self.compiler.epoch += u32::from(in_one.is_some());
         self.compiler.iteration += u32::from(is_open(parts, at_launch));
         self.compiler.epoch += u32::from(parts.is_rolled());
         let whole = self.operations().saturating_sub(begin.operations);
@@ -209,18 +221,32 @@ impl Machine<'_> {
         let positions = begin.accesses + 1..=self.requests.accesses();
         let is_open = at_launch || self.compiler.rolled != begin.rolled;
         match parts.unrolling {
-            Unrolling::Asked | Unrolling::OfInnermost if is_open => self.trace.straight.add_open(positions),
+            Unrolling::By(_) if in_one.is_some() => {
+                self.trace.straight.add_in_part(positions.clone());
+                self.trace.straight.add_open(positions);
+            }
+            Unrolling::Asked | Unrolling::By(_) | Unrolling::OfInnermost if is_open => {
+                self.trace.straight.add_open(positions)
+            }
             Unrolling::OfInnermost if how != Some(Unrolled::Counted) => {
                 self.trace.straight.add_large(positions);
             }
             _ => {}
         }
-        let is_written_out =
-            how == Some(Unrolled::Counted) && !parts.is_rolled() && self.compiler.rolled == begin.rolled;
+        let is_written_out = how == Some(Unrolled::Counted)
+            && !parts.is_rolled()
+            && in_one.is_none()
+            && self.compiler.rolled == begin.rolled;
         if !is_written_out {
             self.requests.make_before(begin.stores, &mut self.trace.accesses);
         }
-        is_written_out
+        match is_written_out {
+            true => LoopCode::WrittenOut,
+            false => LoopCode::Loop {
+                rounds: begun.into(),
+                may_be_written_out: how.is_some() && !parts.is_rolled(),
+            },
+        }
     }
 
     /// How often this site's array has gone from being read to being written, or back.

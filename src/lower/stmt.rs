@@ -7,7 +7,8 @@ use super::damage::{has_direct_damage, is_harmless};
 use super::lowerer::{Lowerer, TOO_DEEP};
 use super::masks::UNSEEN_MACRO;
 use super::nodes::{child_of_kind, children, first_child};
-use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind, Unrolling};
+use crate::ir::unrolling::Unrolling;
+use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -280,24 +281,27 @@ impl Lowerer<'_> {
         self.loops = self.loops.wrapping_add(1);
         let asked = self.asked_to_unroll(node);
         let unrolling = match asked {
-            Some(true) => Unrolling::Asked,
-            Some(false) => Unrolling::Forbidden,
+            Some(asked) => asked,
             None if innermost => Unrolling::OfInnermost,
             None => Unrolling::OfOuter,
         };
         Body { body, unrolling, number }
     }
 
-    /// Whether what stands before a loop says `#pragma unroll`; `false` if by one, or not at all.
-    fn asked_to_unroll(&self, node: Node<'_>) -> Option<bool> {
+    /// What stands before a loop says of unrolling it.
+    fn asked_to_unroll(&self, node: Node<'_>) -> Option<Unrolling> {
         let said = self.pragma_operator(node).or_else(|| self.pragma_directive(node))?.trim();
         let said = said.split_once("//").map_or(said, |(said, _)| said);
         let said = said.split_once("/*").map_or(said, |(said, _)| said);
         if said.trim() == "nounroll" {
-            return Some(false);
+            return Some(Unrolling::Forbidden);
         }
         let factor = said.strip_prefix("unroll")?.trim().trim_start_matches('(').trim_end_matches(')');
-        Some(factor.trim() != "1")
+        Some(match factor.trim().parse() {
+            Ok(1) => Unrolling::Forbidden,
+            Ok(rounds @ 2..) => Unrolling::By(rounds),
+            _ => Unrolling::Asked,
+        })
     }
 
     /// What the `#pragma` on the line before a statement says. Directives are blank in the text that is parsed.

@@ -7,6 +7,7 @@ use super::reduce::Requested;
 use super::{LeftOut, Requests};
 use crate::events::{Access, First, Pattern, Ways};
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -74,8 +75,21 @@ pub(super) struct PerhapsKept {
     pub counted: Counted,
     /// The region.
     pub since: u32,
+    /// Which of the loads of its site in a round it is, if that made it in the round before, too.
+    pub again: Option<u32>,
     /// Whether it is known.
     pub is_settled: bool,
+    /// Whether it is taken to be made though the compiler may have it in a register.
+    pub is_uncertain: bool,
+}
+
+/// What the compiler makes of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LoopCode {
+    /// Each round is code of its own.
+    WrittenOut,
+    /// One text for all of so many rounds, or for some of them where that is not known.
+    Loop { rounds: u64, may_be_written_out: bool },
 }
 
 /// A moment to which requests can be taken back.
@@ -156,8 +170,9 @@ impl Requests {
         }
     }
 
-    /// A loop ends that began in this region, and the compiler does, or does not, write out each of its rounds. What
-    /// was read before in one of them, or just before it, then is, or is not, still in a register.
+    /// A loop ends that began in this region. Where each round is code of its own, what was read before in one of them,
+    /// or just before it, is still in a register. Otherwise only what every round reads again is: the compiler reads it
+    /// once, before the loop.
     ///
     /// All that this settles was noted since the loop began, at this mark, so that it goes with the loop if that is
     /// taken back.
@@ -165,16 +180,30 @@ impl Requests {
         &mut self,
         begin: &RequestMark,
         region: u32,
-        is_written_out: bool,
+        code: LoopCode,
         accesses: &mut [Access],
     ) {
+        let is_of_loop = |load: &PerhapsKept| load.since >= region && !load.is_settled;
+        let mut again: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+        for load in self.perhaps_kept[begin.perhaps_kept..].iter().filter(|load| is_of_loop(load)) {
+            load.again.into_iter().for_each(|turn| *again.entry((load.counted.site, turn)).or_default() += 1);
+        }
         for at in begin.perhaps_kept..self.perhaps_kept.len() {
             let load = &mut self.perhaps_kept[at];
-            if load.since < region || load.is_settled {
+            if !is_of_loop(load) {
                 continue;
             }
             load.is_settled = true;
-            if is_written_out {
+            let is_kept = match code {
+                LoopCode::WrittenOut => true,
+                LoopCode::Loop { rounds, may_be_written_out } => {
+                    let times = load.again.and_then(|turn| again.get(&(load.counted.site, turn)));
+                    let in_each_round = times.is_some_and(|times| times + 1 == rounds);
+                    load.is_uncertain = may_be_written_out && !in_each_round;
+                    in_each_round
+                }
+            };
+            if is_kept {
                 let counted = load.counted.clone();
                 self.left_out.loads.push(counted.position);
                 self.take_out(&counted, accesses);
@@ -220,6 +249,11 @@ impl Requests {
         left_out.stores.sort_unstable();
         left_out.loads.sort_unstable();
         left_out
+    }
+
+    /// The sites some of whose loads are taken to be made though the compiler may have their values in registers.
+    pub(crate) fn read_again(&self) -> impl Iterator<Item = usize> {
+        self.perhaps_kept.iter().filter(|load| load.is_uncertain).map(|load| load.counted.site as usize)
     }
 
     /// Whether what was noted since the mark only repeats sites known before.

@@ -1,7 +1,10 @@
 use super::*;
 use crate::domain::{Lanes, Shape, ThreadSet};
-use crate::events::{AccessEvent, Branches, Moment, Stored, Tiles};
+use crate::events::{AccessEvent, Branches, LoopCode, Moment, Stored, Tiles};
 use crate::source::FileId;
+
+/// A loop that stays one.
+const ROLLED: LoopCode = LoopCode::Loop { rounds: 4, may_be_written_out: false };
 
 const SPAN: Span = Span { file: FileId(0), start: 0, end: 1 };
 const SHAPE: Shape = Shape { dims: [128, 1, 1] };
@@ -92,7 +95,7 @@ impl Run {
             outside: None,
             is_at_most: false,
             is_kept,
-            kept_since,
+            kept_since: kept_since.map(|since| (since, None)),
             times: 1,
             calls: &[],
             branch: None,
@@ -212,12 +215,12 @@ fn what_a_round_reads_again_is_a_request_until_the_loop_is_known_to_be_written_o
     run.happens_since(0, all, (false, Some(4)));
     assert_eq!(run.counts(), [6, 6, 2, 2]);
     let inner = run.requests.mark();
-    run.requests.settle_kept(&inner, 3, true, &mut run.trace.accesses);
+    run.requests.settle_kept(&inner, 3, LoopCode::WrittenOut, &mut run.trace.accesses);
     assert_eq!(run.counts(), [6, 6, 2, 2], "none of it was read in that loop");
-    run.requests.settle_kept(&begin, 3, true, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 3, LoopCode::WrittenOut, &mut run.trace.accesses);
     assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![2, 2, 2, 2], 2));
-    run.requests.settle_kept(&begin, 2, false, &mut run.trace.accesses);
-    run.requests.settle_kept(&begin, 0, true, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 2, ROLLED, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 0, LoopCode::WrittenOut, &mut run.trace.accesses);
     assert_eq!(run.counts(), [2, 2, 2, 2], "the loop around stays one");
     run.requests.rollback(&begin, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);

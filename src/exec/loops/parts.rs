@@ -1,7 +1,8 @@
 //! Of what parts is a loop?
 
 use crate::exec::machine::LoopPlace;
-use crate::ir::{Expr, Stmt, Unrolling};
+use crate::ir::unrolling::Unrolling;
+use crate::ir::{Expr, Stmt};
 use crate::source::Span;
 
 /// The parts of a loop.
@@ -33,7 +34,7 @@ impl<'a> Parts<'a> {
 
     /// Whether the compiler makes straight code of it, as far as it knows the bounds.
     pub(in crate::exec) fn is_flat(&self) -> bool {
-        matches!(self.unrolling, Unrolling::Asked | Unrolling::OfInnermost)
+        matches!(self.unrolling, Unrolling::Asked | Unrolling::By(_) | Unrolling::OfInnermost)
     }
 
     /// Whether the text asks for it to stay a loop.

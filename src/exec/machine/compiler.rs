@@ -97,4 +97,6 @@ pub(crate) struct Rounds {
     pub begun: u64,
     /// Whether only the launch tells how many there are.
     pub at_launch: bool,
+    /// How many the text asks to be made in one, if there are more.
+    pub in_one: Option<u64>,
 }
