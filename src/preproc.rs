@@ -15,6 +15,7 @@ mod lexer;
 mod macros;
 mod mask;
 mod outside;
+mod own_names;
 mod piece;
 mod replacement;
 mod replay;

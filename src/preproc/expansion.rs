@@ -5,6 +5,7 @@
 //! Directives among the arguments are carried out before these are expanded, as by GCC. Every step is counted, so
 //! that no set of definitions can make this slow.
 
+use super::builtin::is_short_fallback;
 use super::lexer::{Kind, Lexer, Token, is_ident};
 use super::macros::{MacroRef, Macros};
 use super::piece::{MADE, Piece};
@@ -139,6 +140,7 @@ impl<'a> Expander<'a> {
         let mut bytes = 0;
         while let Some(piece) = self.next(input)? {
             if let Some(body) = self.body_of(&piece)
+                && self.stands_as_meant(&piece, &body, input)
                 && (body.params.is_none() || self.open_paren(input))
             {
                 let arguments = match body.params {
@@ -227,6 +229,17 @@ impl<'a> Expander<'a> {
         let body = Rc::new(Body::read(self.macros, place)?);
         self.kept.bodies.insert(place, Rc::clone(&body));
         Some(body)
+    }
+
+    /// Whether a well-known short name stands where only attributes can: before a word.
+    fn stands_as_meant(&self, name: &Piece, body: &Body, input: &Input<'_, '_>) -> bool {
+        if !Macros::is_fallback(body.place) || !is_short_fallback(self.text(name)) {
+            return true;
+        }
+        let mut frames = input.frames.iter().rev();
+        let next = frames.find_map(|frame| frame.pieces.get(frame.next)).map(|piece| piece.kind);
+        let in_text = || input.text.as_deref().and_then(|lexer| lexer.clone().next()).map(|token| token.kind);
+        next.or_else(in_text) == Some(Kind::Ident)
     }
 
     /// Whether the next token is `(`, which is then read.

@@ -6,12 +6,14 @@
 use super::directives::{Define, DirectiveKind, Directives};
 use crate::builtins;
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The number of the file that holds what is defined from the start.
 const BUILTIN: u32 = 1;
+/// The number of the file that holds the fallback.
+const FALLBACK: u32 = 2;
 
 /// What a set of definitions comes to, in few bytes.
 pub(crate) type Print = [u64; 2];
@@ -42,8 +44,10 @@ pub(crate) struct Macros {
     /// File 0 is the one being expanded.
     pub files: Vec<Arc<Directives>>,
     table: FxHashMap<Arc<str>, Entry>,
-    /// What a name means in the text as long as nothing defines it.
+    /// What a name means in the text as long as nothing defines or declares it.
     fallback: Arc<FxHashMap<Arc<str>, MacroRef>>,
+    /// The names among these that the files declare as something of their own, once that is asked.
+    own_names: OnceLock<FxHashSet<Box<str>>>,
 }
 
 impl Macros {
@@ -52,12 +56,17 @@ impl Macros {
     pub(crate) fn new(builtin: &Arc<Directives>, fallback: &Arc<Directives>) -> Macros {
         let place = |file, index| Some(MacroRef { file, index: index as u32 });
         let names = fallback.list.iter().enumerate().filter_map(|(index, directive)| match &directive.kind {
-            DirectiveKind::Define(define) => Some((Arc::clone(&define.name), place(2, index)?)),
+            DirectiveKind::Define(define) => Some((Arc::clone(&define.name), place(FALLBACK, index)?)),
             _ => None,
         });
         // File 0 is replaced by the one to expand.
         let files = vec![Arc::clone(builtin), Arc::clone(builtin), Arc::clone(fallback)];
-        let mut macros = Macros { files, table: FxHashMap::default(), fallback: Arc::new(names.collect()) };
+        let mut macros = Macros {
+            files,
+            table: FxHashMap::default(),
+            fallback: Arc::new(names.collect()),
+            own_names: OnceLock::new(),
+        };
         for (index, directive) in builtin.list.iter().enumerate() {
             if let DirectiveKind::Define(define) = &directive.kind {
                 macros.set(&define.name, 0, place(BUILTIN, index));
@@ -102,12 +111,27 @@ impl Macros {
         self.known(name, at).flatten()
     }
 
-    /// As [`Macros::get`], but with the fallback for a name that nothing ever defined.
+    /// As [`Macros::get`], but with the fallback for a name that nothing ever defined or declared. Only to be asked
+    /// once all headers are known.
     pub(crate) fn get_or_fallback(&self, name: &str, at: u32) -> Option<MacroRef> {
         match self.known(name, at) {
             Some(definition) => definition,
-            None => self.fallback.get(name).copied(),
+            None => self.fallback.get(name).copied().filter(|_| !self.own_names().contains(name)),
         }
+    }
+
+    /// Whether a definition is one of the fallback.
+    pub(crate) fn is_fallback(place: MacroRef) -> bool {
+        place.file == FALLBACK
+    }
+
+    /// The names of the fallback that the files declare as something of their own.
+    fn own_names(&self) -> &FxHashSet<Box<str>> {
+        self.own_names.get_or_init(|| {
+            let is_well_known = |name: &str| self.fallback.contains_key(name);
+            let files = self.files.iter().filter(|file| file.has_spans);
+            files.flat_map(|file| file.own_names(&is_well_known)).cloned().collect()
+        })
     }
 
     /// `None`: never heard of it. `Some(None)`: undefined here.
@@ -144,7 +168,13 @@ impl Macros {
             let mut hasher = DefaultHasher::new();
             number.hash(&mut hasher);
             rest(&mut hasher);
+            let names = self.own_names().iter().map(|name| {
+                let mut hasher = DefaultHasher::new();
+                (number, name).hash(&mut hasher);
+                hasher.finish()
+            });
             // In no order.
+            names.fold(0u64, u64::wrapping_add).hash(&mut hasher);
             let entries =
                 self.table.iter().filter(|(_, entry)| !from_the_start(entry)).map(|(name, entry)| {
                     let mut hasher = DefaultHasher::new();

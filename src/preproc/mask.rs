@@ -14,7 +14,7 @@ use super::{MaskKind, Masked};
 use std::ops::Range;
 
 pub(crate) use attributes::VALUE_OF_DECLTYPE;
-pub(crate) use words::is_specifier;
+pub(crate) use words::{is_builtin_type, is_keyword, is_specifier};
 
 /// Masks `text`, or the `original` when there is none. Returns the new text, if it differs
 /// from the original, and what was masked.

@@ -4,8 +4,6 @@
 //! one segment that stands for the whole use, except that arguments which appear unchanged in
 //! the result keep their own places: code that is passed to a macro is found where it is written.
 
-use super::builtin::is_short_fallback;
-use super::declared::DeclaredTypes;
 use super::expansion::{Expander, Kept, must_separate};
 use super::lexer::{Kind, Lexer, Token};
 use super::macros::Macros;
@@ -29,21 +27,13 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         limit: length.saturating_mul(4).saturating_add(64 << 10),
     };
     let mut lexer = Lexer::new(base);
-    let mut declared = DeclaredTypes::default();
     while let Some(token) = lexer.next() {
         let Some(name) = base.get(token.range()) else { continue };
-        declared.see(name);
         if token.kind != Kind::Ident {
-            continue;
-        }
-        if is_short_fallback(name) && declared.is_type(name) {
             continue;
         }
         let Some(place) = macros.get_or_fallback(name, token.start) else { continue };
         let mut after = lexer.clone();
-        if !stands_alone(name, &after) {
-            continue;
-        }
         let Ok(pieces) = expander.expand_use(token, &mut after) else { continue };
         if is_name_alone(&pieces, token, &after) || is_assertion(name, &after) {
             continue;
@@ -54,15 +44,6 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         }
     }
     writer.finish()
-}
-
-/// Whether a well-known short name stands where only attributes can.
-fn stands_alone(name: &str, after: &Lexer<'_>) -> bool {
-    if !is_short_fallback(name) {
-        return true;
-    }
-    let mut after = after.clone();
-    after.next().is_some_and(|token| token.kind == Kind::Ident)
 }
 
 /// Whether nothing was expanded: a function-like macro's name without a call.

@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Seen {
     /// Hashes of the words of its text.
     pub(super) words: OnceLock<FxHashSet<u64>>,
+    /// The well-known names that it declares as something of its own.
+    pub(super) own_names: OnceLock<FxHashSet<Box<str>>>,
     /// The file and every file that its `#include`s may lead to, taken or not; `None`: too many.
     pub(super) reached: OnceLock<Option<Box<[Arc<SourceFile>]>>>,
 }

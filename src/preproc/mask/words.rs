@@ -34,7 +34,7 @@ pub(crate) fn is_specifier(word: &str) -> bool {
 }
 
 /// Words that are (part of) a built-in type.
-pub(super) fn is_builtin_type(word: &str) -> bool {
+pub(crate) fn is_builtin_type(word: &str) -> bool {
     matches!(
         word,
         "void"
@@ -73,7 +73,7 @@ pub(super) fn begins_declaration(word: &str) -> bool {
 }
 
 /// C++ keywords that can be followed by `(` or stand alone in a statement.
-pub(super) fn is_keyword(word: &str) -> bool {
+pub(crate) fn is_keyword(word: &str) -> bool {
     is_specifier(word)
         || begins_declaration(word)
         || matches!(
