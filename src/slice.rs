@@ -164,6 +164,12 @@ impl Slice {
         self.choices.is_choice(cond, program)
     }
 
+    /// Whether lanes vote on what data choose for each of them.
+    #[must_use]
+    pub(crate) fn is_vote_on_data(&self, cond: &Expr, program: &Program) -> bool {
+        self.choices.is_vote_on_data(cond, program)
+    }
+
     /// Whether a condition depends on what each thread reads from global memory for itself, or finds in its element of
     /// an array that is filled with that, and on nothing in which threads agree with each other.
     #[must_use]

@@ -8,7 +8,7 @@ use super::join::Join;
 use super::machine::{Machine, Mode, State};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
+use crate::events::{Asks, Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -26,6 +26,9 @@ impl Machine<'_> {
         }
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
+        if !truth.decided && truth.uniform && truth.asks == Asks::Hidden && self.is_vote_on_data(cond) {
+            (truth.asks, truth.is_choice) = (Asks::Data, true);
+        }
         if !truth.decided && !truth.uniform {
             truth.own_data = self.split_by_own_data(cond, &condition);
         }
@@ -46,6 +49,11 @@ impl Machine<'_> {
             &mut |machine, side| machine.run(if side { then } else { otherwise }),
             [then.is_empty(), otherwise.is_empty()],
         );
+    }
+
+    /// Whether lanes vote on what data choose for each of them.
+    fn is_vote_on_data(&self, cond: &Expr) -> bool {
+        self.frame().is_some_and(|it| it.slice.is_vote_on_data(cond, self.program))
     }
 
     /// How a condition splits threads if it depends on what each thread reads from global memory for itself.

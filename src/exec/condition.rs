@@ -158,6 +158,11 @@ impl Machine<'_> {
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
+        if self.is_of_one_warp(condition, &truth) {
+            // Which blocks take a side is not known, nor what it asks for.
+            let all = Some(self.world.all);
+            return Truth { uniform: true, apart: false, holds: all, fails: all, ..truth };
+        }
         // Host code runs in no block.
         if !truth.decided && self.mode == Mode::Device {
             if truth.uniform || self.sees_global_memory() {

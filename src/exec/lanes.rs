@@ -10,13 +10,14 @@
 
 use super::machine::{Machine, Mode};
 use super::tree::Together;
-use super::value::Value;
+use super::value::{Condition, Value};
 use crate::builtins::{self, Kind};
 use crate::codegen::sight;
 use crate::domain::{Int, Lanes, Origin, Reason, Unknown, Variation};
 use crate::events::{LaneMask, LaneOp, Split, SplitKind};
 use crate::ir::{Expr, ExprKind, Scalar};
 use crate::source::Span;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The mask of `__syncwarp()`.
@@ -53,6 +54,9 @@ impl Machine<'_> {
             let told = told.clone();
             self.write(&told, Value::opaque(Variation::Maybe, why), span);
         }
+        if let Some(value) = self.agreed(name, &values, span) {
+            return value;
+        }
         if let Some(value) = self.passed_on(kind, name, &values, span) {
             return value;
         }
@@ -60,6 +64,22 @@ impl Machine<'_> {
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`")),
         )
+    }
+
+    /// What comes of a vote on what all lanes of a warp have in common, whoever takes part: that.
+    fn agreed(&mut self, name: &str, values: &[Value], span: Span) -> Option<Value> {
+        let at = match name {
+            "__any_sync" | "__all_sync" => 1,
+            "__any" | "__all" => 0,
+            _ => return None,
+        };
+        if self.mode != Mode::Device || !self.program.functions(name).is_empty() {
+            return None;
+        }
+        let condition = self.condition_of(values.get(at)?, span);
+        // The compiler knows no result, not even of what it knows itself.
+        let is_known = matches!(condition, Condition::Known(_));
+        (!is_known && self.holds_alike_in_warps(&condition)).then(|| Value::Condition(Rc::new(condition)))
     }
 
     /// What lanes get from each other, or find out together, as far as it is known.

@@ -23,9 +23,10 @@
 //! bins[data[i]][lane]                                rows of 32 words, or of 32 triples: free of conflicts
 //! ```
 
-use super::machine::{Machine, ObjectKind};
+use super::condition::Truth;
+use super::machine::{Machine, Mode, ObjectKind};
 use super::value::{Condition, Pointer, Target};
-use crate::domain::{Int, Lanes, Origin, SymbolId, Variation};
+use crate::domain::{Int, Lanes, Origin, SymbolId, ThreadSet, Variation};
 use crate::events::AccessOp;
 
 /// Bytes of the words in all banks.
@@ -69,6 +70,23 @@ impl Machine<'_> {
                 self.holds_alike_in_warps(left) && self.holds_alike_in_warps(right)
             }
         }
+    }
+
+    /// Whether a condition that is open parts no threads, because only lanes of one warp ask it, and it is the same for
+    /// all of these.
+    pub(super) fn is_of_one_warp(&self, condition: &Condition, truth: &Truth) -> bool {
+        let active = self.state.active;
+        let may_be = |side: &ThreadSet| active.minus(side).is_empty();
+        let mut warps = (0..self.shape().threads().div_ceil(32)).filter(|warp| active.warp(*warp) != 0);
+        !truth.decided
+            && !truth.uniform
+            && truth.guard.is_none()
+            && self.mode == Mode::Device
+            && may_be(&truth.can_hold)
+            && may_be(&truth.can_fail)
+            && warps.next().is_some()
+            && warps.next().is_none()
+            && self.holds_alike_in_warps(condition)
     }
 
     fn same_in_warps(&self, lanes: &Lanes) -> bool {

@@ -242,6 +242,25 @@ impl Choices {
         self.chooses(cond, program) == Some(true)
     }
 
+    /// Whether lanes vote on what data choose for each of them: it may come out either way.
+    pub(super) fn is_vote_on_data(&self, cond: &Expr, program: &Program) -> bool {
+        match &cond.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.is_vote_on_data(inner, program),
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, vote, number) if is_zero(number) => {
+                self.is_vote_on_data(vote, program)
+            }
+            ExprKind::Call { callee, args } => match (&callee.kind, args.as_slice()) {
+                (ExprKind::Path(path), [_, chosen]) => {
+                    matches!(&*path.name, "__any_sync" | "__all_sync")
+                        && program.functions(&path.name).is_empty()
+                        && self.is_choice(chosen, program)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Whether a condition depends on what each thread reads from global memory for itself, or finds in its element of
     /// an array that is filled with that, and on nothing in which threads agree with each other.
     pub(super) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
@@ -303,6 +322,10 @@ impl Choices {
 fn is_relation(op: BinaryOp) -> bool {
     use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
     matches!(op, Eq | Ge | Gt | Le | LogicalAnd | LogicalOr | Lt | Ne)
+}
+
+fn is_zero(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Int(0, _))
 }
 
 fn is_literal(expr: &Expr) -> bool {
