@@ -14,6 +14,7 @@
 mod call;
 mod damage;
 mod decl;
+mod device_lambda;
 mod directive;
 mod expr;
 mod fragment;
@@ -127,7 +128,9 @@ fn function<'t>(
     let mut lowerer = Lowerer::new(outline, levels);
     let lowered = lowerer.function(node, declarator, &Enclosing::new(outline, levels));
     module.records.append(&mut lowerer.records);
-    module.functions.extend(lowered.map(Arc::new));
+    let lambdas =
+        lowered.as_ref().map(|it| device_lambda::functions(it, &outline.tree.expanded)).unwrap_or_default();
+    module.functions.extend(lowered.into_iter().chain(lambdas).map(Arc::new));
 }
 
 fn prototype<'t>(
