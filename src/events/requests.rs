@@ -345,6 +345,32 @@ impl Requests {
         }
     }
 
+    /// Counts a request of one warp that is like others; `within`: which of its site's requests it is in its piece of
+    /// straight code.
+    fn count_again(
+        &mut self,
+        it: &Occurrence<'_>,
+        access: &mut Access,
+        at: usize,
+        (warp, within, ways): (u32, u32, Ways),
+    ) {
+        let pattern = &mut access.patterns[at];
+        let (elsewhere, turn, before) = (pattern.elsewhere, pattern.first.within, pattern.count);
+        pattern.happens(warp, it.times, it.within);
+        if turn != within {
+            pattern.first.within = ANYWHERE;
+            let place = (it.moment.epoch, it.moment.region);
+            pattern.elsewhere |= (pattern.first.epoch, pattern.first.region) != place;
+        }
+        let was = pattern.ways;
+        pattern.ways = was.and(ways);
+        let new_way = was != pattern.ways;
+        let by = pattern.count - before;
+        let (site, pattern) = (it.event.access as u32, at as u32);
+        self.journal.push(Undo::Again { site, pattern, by, warp, within: it.within, elsewhere, turn });
+        self.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
+    }
+
     /// Counts a request of one warp: one more like others, or a new one.
     fn count(&mut self, it: &Occurrence<'_>, access: &mut Access, asked: Asked, shift: &Shift, warp: u32) {
         let (site, moment) = (it.event.access, &it.moment);
@@ -375,22 +401,7 @@ impl Requests {
         };
         let known = known.into_iter().find(is_known);
         if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {
-            let pattern = &mut access.patterns[at];
-            let (elsewhere, before) = (pattern.elsewhere, pattern.count);
-            pattern.happens(warp, it.times, it.within);
-            if pattern.first.within != within {
-                pattern.first.within = ANYWHERE;
-                pattern.elsewhere |=
-                    (pattern.first.epoch, pattern.first.region) != (moment.epoch, moment.region);
-            }
-            let was = pattern.ways;
-            pattern.ways = was.and(ways);
-            let new_way = was != pattern.ways;
-            let by = pattern.count - before;
-            let (site, pattern) = (site as u32, at as u32);
-            self.journal.push(Undo::Again { site, pattern, by, warp, within: it.within, elsewhere });
-            self.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
-            return;
+            return self.count_again(it, access, at, (warp, within, ways));
         }
         if known.is_none() && access.patterns.len() >= MOST {
             if access.unknown.is_none() {

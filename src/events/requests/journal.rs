@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) enum Undo {
     /// A pattern happened again, in this loop of unknown length.
-    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool },
+    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool, turn: u32 },
     /// A site was reached.
     Occurrence { site: u32 },
     /// What a site reads was in a register, or what it writes is left out.
@@ -282,10 +282,11 @@ impl Requests {
 
     fn undo(&mut self, undo: Undo, accesses: &mut Vec<Access>) {
         match undo {
-            Undo::Again { site, pattern, by, warp, within, elsewhere } => {
+            Undo::Again { site, pattern, by, warp, within, elsewhere, turn } => {
                 let pattern = &mut accesses[site as usize].patterns[pattern as usize];
                 pattern.happens_not(warp, by, within);
                 pattern.elsewhere = elsewhere;
+                pattern.first.within = turn;
             }
             Undo::Kept { site } => accesses[site as usize].kept -= 1,
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,

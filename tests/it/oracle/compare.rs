@@ -359,7 +359,9 @@ fn agrees(rows: &[&Said], seen: &Seen) -> Option<bool> {
     // Some are joined, and the others are not.
     let in_part = || {
         let (apart, joined) = (requests_of(seen, bytes, bytes), requests_of(seen, bytes, 16));
-        said.at_most(&apart.all) && joined.all.requests <= said.requests && said.wavefronts == said.requests
+        let fewest = joined.all.requests.min(joined.anew.requests);
+        // One of 16 bytes takes two wavefronts, where all lanes read the same.
+        said.at_most(&apart.all) && fewest <= said.requests && said.wavefronts <= 2 * said.requests
     };
     (agrees || is_free && !is_atomic(seen) && in_part()).then_some(true)
 }
