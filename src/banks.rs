@@ -84,22 +84,30 @@ pub struct Cost {
     pub ways: u32,
     /// Two lanes that collide; `None` when none do.
     pub witness: Option<Witness>,
+    /// The machine accesses that the request is split into; 0 is a request without active lanes.
+    pub accesses: u32,
 }
 
 impl Cost {
     /// Nothing is accessed.
-    const NOTHING: Self = Self { wavefronts: 0, ideal: 0, usual: 0, ways: 0, witness: None };
+    const NOTHING: Self = Self { wavefronts: 0, ideal: 0, usual: 0, ways: 0, witness: None, accesses: 0 };
+
+    /// What groups of lanes cost together, as one machine access.
+    const fn as_one(self) -> Self {
+        Self { accesses: 1, ..self }
+    }
 
     /// The wavefronts that conflicts add.
     pub const fn excess(&self) -> u32 {
         self.wavefronts.saturating_sub(self.ideal)
     }
 
-    /// Adds another machine access of the same request, which runs `times` times.
+    /// Adds another machine access of the same request, or a part of one, which runs `times` times.
     fn add(&mut self, other: Self, times: u32) {
         self.wavefronts = self.wavefronts.saturating_add(other.wavefronts.saturating_mul(times));
         self.ideal = self.ideal.saturating_add(other.ideal.saturating_mul(times));
         self.usual = self.usual.saturating_add(other.usual.saturating_mul(times));
+        self.accesses = self.accesses.saturating_add(other.accesses.saturating_mul(times));
         if other.ways > self.ways {
             self.ways = other.ways;
             self.witness = other.witness;
@@ -277,7 +285,7 @@ fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32
         // NVIDIA gives a 128-bit request as a whole "1 + the most lanes of a quarter-warp with different
         // addresses in one bank" ways: 2 at best.
         let ways = served.ways + 1;
-        return Cost { wavefronts: ways, ideal: 2, usual: 2, ways, witness: served.witness };
+        return Cost { wavefronts: ways, ideal: 2, usual: 2, ways, witness: served.witness, accesses: 1 };
     }
     // Groups as they are when no lanes are paired.
     let unpaired = match (family, bytes) {
@@ -289,7 +297,7 @@ fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32
     let groups = (0..32).step_by(unpaired as usize).filter(|start| request.active & group << start != 0);
     let apart = groups.count() as u32;
     let usual = if served.wavefronts <= apart { served.wavefronts } else { served.ideal };
-    Cost { usual, ..served }
+    Cost { usual, ..served }.as_one()
 }
 
 /// What takes turns in a machine access of `bytes` that is no atomic.
@@ -322,8 +330,8 @@ fn in_groups<'a>(
     let mut total = Cost::NOTHING;
     for group in groups_of(request, lanes, shift, bytes) {
         let pass = serve(group);
-        let cost = Cost { wavefronts: pass.ways, ideal: 1, usual: 1, ways: pass.ways, witness: pass.witness };
-        total.add(cost, 1);
+        let (ways, witness) = (pass.ways, pass.witness);
+        total.add(Cost { wavefronts: ways, ideal: 1, usual: 1, ways, witness, accesses: 0 }, 1);
     }
     total
 }
@@ -332,7 +340,7 @@ fn in_groups<'a>(
 fn matrix(request: &Request<'_>, matrices: u8) -> Cost {
     let request = Request { active: request.active & addressing(matrices), ..*request };
     let layout = Layout::of(Family::Modern);
-    in_groups(&request, 8, 0, 16, |group| group.passes(&layout, Count::Words))
+    in_groups(&request, 8, 0, 16, |group| group.passes(&layout, Count::Words)).as_one()
 }
 
 /// The lanes that give the addresses of so many matrices.
@@ -354,7 +362,7 @@ fn atomic(request: &Request<'_>, kind: AtomicKind, target: &Target) -> Option<Co
     let layout = Layout::of(Family::Modern);
     let cost = in_groups(request, 32, 0, 4, |group| group.passes(&layout, count));
     let (wavefronts, ideal, usual) = (cost.wavefronts * times, cost.ideal * times, cost.usual * times);
-    Some(Cost { wavefronts, ideal, usual, ..cost })
+    Some(Cost { wavefronts, ideal, usual, ..cost }.as_one())
 }
 
 /// What takes turns in an atomic, and the passes of each turn; `None` when it is not a fixed number.

@@ -77,7 +77,8 @@ pub struct SiteVerdict {
     pub reason: Option<String>,
     /// The kind of that reason, to count by.
     pub kind: Option<Reason>,
-    /// Warp requests, summed over the warps of one block and the enumerated loop iterations.
+    /// Warp requests, summed over the warps of one block and the enumerated loop iterations; where one instruction
+    /// is not enough, those of each.
     pub requests: Option<u64>,
     /// Wavefronts, summed likewise.
     pub wavefronts: Option<u64>,
@@ -206,9 +207,11 @@ pub struct Again {
 /// Sums over the requests of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Requests.
+    /// Requests, one for each time that a warp comes to the access.
     pub requests: u64,
-    /// Those of them that take more wavefronts than usual.
+    /// The machine accesses that they are split into.
+    pub split: u64,
+    /// Those of the requests that take more wavefronts than usual.
     pub conflicting: u64,
     /// By which ways a block comes to those.
     pub ways: Ways,
@@ -386,6 +389,7 @@ fn stride_table(trace: &Trace, axes: &[symbols::Axis], rows: &[Option<Row>]) -> 
 impl Totals {
     fn add(&mut self, cost: &Cost, pattern: &Pattern) {
         self.requests = self.requests.saturating_add(pattern.count);
+        self.split = self.split.saturating_add(pattern.count.saturating_mul(cost.accesses.max(1).into()));
         if cost.wavefronts > cost.usual {
             self.conflicting = self.conflicting.saturating_add(pattern.count);
             self.ways = self.ways.and(pattern.ways);

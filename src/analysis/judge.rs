@@ -263,7 +263,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 assumptions,
                 reason: judgement.reason.clone(),
                 kind: judgement.kind,
-                requests: totals.map(|t| t.requests),
+                requests: totals.map(|t| t.split),
                 wavefronts: totals.map(|t| t.wavefronts),
                 ideal: totals.map(|t| t.ideal),
                 usual: totals.map(|t| t.usual),

@@ -181,7 +181,7 @@ fn around(request: &Request<'_>, source: &CopySource<'_>) -> Option<Cost> {
     };
     let wavefronts = all.iter().map(passes).sum();
     let ideal = (moves.count as u32 * WHOLE).div_ceil(LINE as u32);
-    Some(Cost { wavefronts, ideal, usual: ideal, ways: 1, witness: None })
+    Some(Cost { wavefronts, ideal, usual: ideal, ways: 1, witness: None, accesses: 1 })
 }
 
 fn through(request: &Request<'_>, source: &CopySource<'_>) -> Option<Cost> {
@@ -218,10 +218,11 @@ fn through(request: &Request<'_>, source: &CopySource<'_>) -> Option<Cost> {
             usual: 1,
             ways: if costs { written.ways } else { 1 },
             witness: written.witness.filter(|_| costs),
+            accesses: 0,
         };
         total.add(cost, 1);
     }
-    Some(total)
+    Some(total.as_one())
 }
 
 /// Whether lanes that meet on one side meet on the other, one way or the other, and none read the same.

@@ -144,7 +144,8 @@ fn random_requests_agree_with_the_slow_oracle() {
             }
             for access in accesses {
                 let request = Request::new(access, bytes as u32, active, &offsets);
-                let Cost { wavefronts, ideal, usual, ways, witness } = cost(&request, &target).unwrap();
+                let Cost { wavefronts, ideal, usual, ways, witness, accesses } =
+                    cost(&request, &target).unwrap();
                 let context = format!("round {round}, {target}: {request:?}");
                 assert_eq!(
                     (wavefronts, ideal),
@@ -154,6 +155,7 @@ fn random_requests_agree_with_the_slow_oracle() {
                 assert!(ideal <= usual, "{context}");
                 assert!(ways <= wavefronts && wavefronts <= ways * ideal.max(1), "{ways} ways: {context}");
                 assert_eq!(witness.is_some(), wavefronts > ideal, "{witness:?}: {context}");
+                assert_eq!(accesses, u32::from(active != 0), "{context}");
             }
         }
     }

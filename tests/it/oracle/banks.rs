@@ -30,6 +30,8 @@ pub enum Serving {
 pub struct Cost {
     pub wavefronts: u64,
     pub ideal: u64,
+    /// The instructions.
+    pub requests: u64,
 }
 
 /// The cost of a request of `bytes` per lane: lanes and where they access.
@@ -40,7 +42,7 @@ pub fn cost(serving: Serving, bytes: u32, lanes: &[(u8, i64)]) -> Cost {
             *banks.entry(offset.div_euclid(4).rem_euclid(32)).or_default() += 1;
         }
         let wavefronts = banks.into_values().max().unwrap_or(0);
-        return Cost { wavefronts, ideal: u64::from(!lanes.is_empty()) };
+        return Cost { wavefronts, ideal: u64::from(!lanes.is_empty()), requests: 1 };
     }
     if !bytes.is_power_of_two() || bytes > 16 {
         // As many pieces as its alignment allows.
@@ -54,7 +56,11 @@ pub fn cost(serving: Serving, bytes: u32, lanes: &[(u8, i64)]) -> Cost {
             let shifted: Vec<(u8, i64)> =
                 lanes.iter().map(|(lane, offset)| (*lane, offset + i64::from(part))).collect();
             let cost = cost(serving, piece, &shifted);
-            sum = Cost { wavefronts: sum.wavefronts + cost.wavefronts, ideal: sum.ideal + cost.ideal };
+            sum = Cost {
+                wavefronts: sum.wavefronts + cost.wavefronts,
+                ideal: sum.ideal + cost.ideal,
+                requests: sum.requests + 1,
+            };
         }
         return sum;
     }
@@ -73,7 +79,7 @@ pub fn cost(serving: Serving, bytes: u32, lanes: &[(u8, i64)]) -> Cost {
         fullest_bank(served.map(|(_, offset)| *offset), bytes)
     });
     let wavefronts = wavefronts.sum();
-    Cost { wavefronts, ideal: groups(together).len() as u64 }
+    Cost { wavefronts, ideal: groups(together).len() as u64, requests: 1 }
 }
 
 /// Whether every lane accesses the same as the lane whose number differs in this bit, if that is active.

@@ -75,10 +75,10 @@ impl Sums {
         Sums { requests: sum(|it| it.requests), wavefronts: sum(|it| it.wavefronts), worst }
     }
 
-    fn add(&mut self, wavefronts: u64) {
-        self.requests += 1;
-        self.wavefronts += wavefronts;
-        self.worst = self.worst.max(wavefronts);
+    fn add(&mut self, cost: &Cost) {
+        self.requests += cost.requests;
+        self.wavefronts += cost.wavefronts;
+        self.worst = self.worst.max(cost.wavefronts);
     }
 
     /// Whether nothing here is more than there.
@@ -98,9 +98,9 @@ struct Happened {
 
 impl Happened {
     fn add(&mut self, cost: Cost, repeats: bool) {
-        self.all.add(cost.wavefronts);
+        self.all.add(&cost);
         if !repeats {
-            self.anew.add(cost.wavefronts);
+            self.anew.add(&cost);
         }
         self.conflicts |= cost.wavefronts > cost.ideal;
     }
@@ -436,7 +436,7 @@ fn atomics(seen: &Seen) -> Vec<Happened> {
     let by_lane = |access: &Access| {
         let cost = banks::cost(Serving::ByLane, access.bytes, &offsets(access));
         let twice = if access.swaps { 2 } else { 1 };
-        Cost { wavefronts: twice * cost.wavefronts, ideal: twice * cost.ideal }
+        Cost { wavefronts: twice * cost.wavefronts, ideal: twice * cost.ideal, ..cost }
     };
     let mut found = vec![count(&by_lane)];
     if seen.iter().all(|request| request.access.adds_one) {
@@ -445,7 +445,7 @@ fn atomics(seen: &Seen) -> Vec<Happened> {
     let is_one_place =
         |access: &Access| access.lanes.iter().all(|lane| lane.offset == access.lanes[0].offset);
     if seen.iter().all(|request| is_one_place(request.access)) {
-        found.push(count(&|_| Cost { wavefronts: 1, ideal: 1 }));
+        found.push(count(&|_| Cost { wavefronts: 1, ideal: 1, requests: 1 }));
     }
     found
 }
