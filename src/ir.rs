@@ -23,7 +23,6 @@ use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
 use found_later::FoundLater;
 use namespace::Namespace;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// An identifier.
@@ -680,8 +679,9 @@ pub struct Function {
     pub damaged: bool,
     /// The functions that it calls, found when first asked for.
     pub calls: FoundLater<Vec<Name>>,
-    /// The types that its body, and the lambdas in it, declare variables with, found when first asked for.
-    pub declared_types: FoundLater<FxHashMap<LocalId, Type>>,
+    /// The types that its body, and the lambdas in it, declare variables with, and what is used of those, found when first
+    /// asked for.
+    pub(crate) declared_types: FoundLater<declared::Variables>,
     /// What its body may do, so that the rest can be skipped cheaply.
     pub mentions: Mentions,
     /// The name in the text.

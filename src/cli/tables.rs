@@ -76,7 +76,7 @@ fn verdicts<'a>(sources: &Sources, reports: &'a [FileReport]) -> Vec<&'a SiteVer
     let mut seen = FxHashSet::default();
     all.retain(|it| {
         let site = (it.span, it.kernel.as_str(), it.block, it.target.as_str());
-        seen.insert((site, it.op, it.array.as_str(), it.wavefronts, it.reason.as_deref()))
+        seen.insert((site, it.op, it.array.as_str(), it.bytes, it.wavefronts, it.reason.as_deref()))
     });
     all
 }

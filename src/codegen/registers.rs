@@ -114,6 +114,11 @@ impl Registers {
         self.unread.write(met, stretch, number)
     }
 
+    /// Whether what lies there may be in a register as a whole.
+    pub(crate) fn has(&self, array: usize, bytes: u32, offset: &Int) -> bool {
+        self.values.contains_key(&key(array, bytes, offset))
+    }
+
     /// A round of a loop begins.
     pub(crate) fn begin_round(&mut self) {
         self.round = self.round.wrapping_add(1);

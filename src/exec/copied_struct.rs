@@ -1,10 +1,116 @@
-//! Of what sizes are the members of a struct that is copied as a whole?
+//! Of what sizes are the members of a struct that is copied as a whole, and which of them are read or written?
 
-use super::types::Ty;
-use crate::codegen::copied_struct;
+use super::machine::{Machine, Mode};
+use super::same_type::same_type;
+use super::types::{Layout, Ty, nameless};
+use super::value::{Offset, Pointer, Target};
+use crate::codegen::copied_struct::{self, Member};
+use crate::domain::Int;
+use crate::events::AccessOp;
+use crate::ir::declared::member_uses;
+use crate::ir::declared::member_uses::Made;
+use crate::ir::{Name, Scalar};
+use crate::source::Span;
 
 /// Numbers in a struct up to which they are looked at one by one.
 const MOST: usize = 256;
+
+impl Machine<'_> {
+    /// Records a read: of an object only what is used of it.
+    pub(super) fn record_load(&mut self, pointer: &Pointer, span: Span) {
+        match self.parts_used(pointer, span) {
+            Some(parts) => {
+                for (at, bytes) in parts {
+                    let part = self.part_of(pointer, at);
+                    self.record_bytes(AccessOp::Load, &part, Some(bytes), span, None);
+                }
+            }
+            None => self.record(AccessOp::Load, pointer, span, None),
+        }
+    }
+
+    /// What lies so many bytes from where an object begins: a number, or several that are joined.
+    fn part_of(&mut self, object: &Pointer, at: u64) -> Pointer {
+        let target = match &object.target {
+            Target::Memory(id, offset) if at > 0 => {
+                Target::Memory(*id, self.offset_by(offset, &Int::constant(at as i64)))
+            }
+            same => same.clone(),
+        };
+        Pointer { target, pointee: Ty::Scalar(Scalar::U8) }
+    }
+
+    /// The parts of an object that are read where it is given to a variable of which only some members are used.
+    fn parts_used(&mut self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
+        let Ty::Record(layout) = &pointer.pointee else { return None };
+        if self.mode != Mode::Device || !self.is_shared(pointer) {
+            return None;
+        }
+        let used = member_uses(&self.frame()?.function).used(span)?.clone();
+        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
+        let ty = self.declared_type(used.local)?.clone();
+        let is_same = match self.resolve_type(&ty) {
+            Ty::Unknown(name) => &*name == nameless::AUTO,
+            ty => same_type(&ty, &pointer.pointee) == Some(true),
+        };
+        let members = members_used(&pointer.pointee, layout, Some(&used.members)).filter(|_| is_same)?;
+        let parts = copied_struct::read_in_part(layout.align, size, &members)?;
+        (!self.may_be_held(pointer, size)).then_some(parts)
+    }
+
+    /// Records a write: of an object that is made of members those of its members.
+    pub(super) fn record_write(&mut self, pointer: &Pointer, span: Span) {
+        match self.parts_made(pointer, span) {
+            Some(parts) => {
+                for (at, bytes) in parts {
+                    let part = self.part_of(pointer, at);
+                    self.record_bytes(AccessOp::Store, &part, Some(bytes), span, None);
+                }
+            }
+            None => self.record(AccessOp::Store, pointer, span, None),
+        }
+    }
+
+    /// The parts of an object that are written after it was made of members.
+    fn parts_made(&self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
+        let Ty::Record(layout) = &pointer.pointee else { return None };
+        if self.mode != Mode::Device || !self.is_shared(pointer) {
+            return None;
+        }
+        let made = member_uses(&self.frame()?.function).made(span)?;
+        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
+        let (named, is_filled) = match made {
+            Made::List(items) => (None, *items < layout.fields.len()),
+            Made::Members(named) => (Some(named.as_slice()), false),
+        };
+        let members = members_used(&pointer.pointee, layout, named)?;
+        copied_struct::written_in_part(layout.align, size, &members, is_filled)
+    }
+
+    /// Whether the compiler may have all of an object in registers.
+    fn may_be_held(&mut self, pointer: &Pointer, size: u64) -> bool {
+        let Target::Memory(object, Offset::Known(offset)) = &pointer.target else { return false };
+        let (Some(array), Ok(bytes)) = (self.array_of(*object), u32::try_from(size)) else { return false };
+        self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
+        self.compiler.registers.has(array, bytes, offset)
+    }
+}
+
+/// The numbers in an object, and which of them are among these members; all if none are named.
+fn members_used(ty: &Ty, layout: &Layout, named: Option<&[Name]>) -> Option<Vec<Member>> {
+    let mut all = Vec::new();
+    numbers(ty, 0, 8, &mut all)?;
+    let mut begins = Vec::new();
+    for name in named.unwrap_or_default() {
+        let field = layout.field(name).filter(|field| !field.reference && !field.bit_field)?;
+        if !matches!(field.ty, Ty::Scalar(_) | Ty::Pointer(_)) {
+            return None;
+        }
+        begins.push(field.offset?);
+    }
+    let is_used = |at: u64| named.is_none() || begins.contains(&at);
+    Some(all.into_iter().map(|(at, bytes)| Member { at, bytes, used: is_used(at) }).collect())
+}
 
 /// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not.
 pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {

@@ -4,7 +4,6 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Key, NotAffine, Origin, Reason, Unknown, Variation};
-use crate::events::AccessOp;
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -324,7 +323,7 @@ impl Machine<'_> {
                 let (name, words) = (info.name.clone(), Arc::clone(&info.read));
                 let variation = offset.variation();
                 if self.is_recorded(pointer) {
-                    self.record(AccessOp::Load, pointer, span, None);
+                    self.record_load(pointer, span);
                 } else {
                     self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);

@@ -48,7 +48,7 @@ impl Machine<'_> {
     /// Records a store of a value by the active threads.
     pub(super) fn record_store(&mut self, pointer: &Pointer, value: &Value, span: Span) {
         let before = self.trace.tree.len();
-        self.record(AccessOp::Store, pointer, span, None);
+        self.record_write(pointer, span);
         if self.trace.tree.len() > before {
             // A class may make something else of it, in each thread.
             let is_number = matches!(pointer.pointee, Ty::Scalar(_));

@@ -1,22 +1,41 @@
-//! How are the variables of a function declared?
+//! How are the variables of a function declared, and what is used of them?
+
+pub(crate) mod member_uses;
 
 use super::visit::{children, own_exprs, own_stmts};
 use super::{Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
+use member_uses::MemberUses;
 use rustc_hash::FxHashMap;
+
+/// What is known of the variables of a function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    types: FxHashMap<LocalId, Type>,
+    uses: MemberUses,
+}
 
 /// The type that a variable is declared with in the body of a function, as it is written. None for a parameter, and for
 /// one that the text does not name.
 #[must_use]
 pub(crate) fn declared_type(function: &Function, local: LocalId) -> Option<&Type> {
-    let types = function.declared_types.get_or_find(|| {
+    variables(function).types.get(&local)
+}
+
+/// Which members are used of the objects that a function reads or writes as a whole.
+#[must_use]
+pub(crate) fn member_uses(function: &Function) -> &MemberUses {
+    &variables(function).uses
+}
+
+fn variables(function: &Function) -> &Variables {
+    function.declared_types.get_or_find(|| {
         let mut types = FxHashMap::default();
         let body = function.body.as_deref().unwrap_or(&[]);
         each_declaration(body, &mut |it| {
             types.entry(it.local).or_insert_with(|| it.ty.clone());
         });
-        types
-    });
-    types.get(&local)
+        Variables { types, uses: MemberUses::of(function) }
+    })
 }
 
 /// Where a variable is declared in a body, or in the lambdas in it.

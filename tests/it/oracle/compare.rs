@@ -344,6 +344,11 @@ fn agrees(rows: &[&Said], seen: &Seen) -> Option<bool> {
         let fits = said.at_most(&apart) && counted[0].all.requests <= said.requests;
         return fits.then_some(true);
     }
+    // Of an object that is read as a whole, or made of members and written, the compiler may take members alone.
+    if seen.iter().any(|request| request.access.bytes > bytes) {
+        let apart = requests_of(seen, bytes, bytes).all;
+        return said.at_most(&apart).then_some(true);
+    }
     let is_free = counted.iter().all(|happened| !happened.conflicts);
     if is_free && !is_atomic(seen) {
         counted.extend([8, 16].map(|width| requests_of(seen, bytes, width)));
