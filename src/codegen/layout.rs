@@ -44,6 +44,15 @@ impl Start {
             Start::Unknown => None,
         }
     }
+
+    /// Where a byte lies that is so many behind the start, counted from a multiple of 16 if that is known, and what it is
+    /// counted from then.
+    pub(super) fn moved(self, first: i64) -> (i64, Start) {
+        match self {
+            Start::At(bytes) => (first + bytes as i64, Start::At(0)),
+            Start::Unknown => (first, Start::Unknown),
+        }
+    }
 }
 
 /// What is known of a shared variable.

@@ -165,8 +165,8 @@ impl Found {
                 if pattern.active == 0 || pattern.anywhere {
                     continue;
                 }
-                let (mut first, shape) = relative(pattern);
-                let mut start = starts[access.array];
+                let (first, shape) = relative(pattern);
+                let start = starts[access.array];
                 if let Some(rest) = pattern.walk {
                     if !has_barrier(trace, pattern) && pattern.varying.is_empty() {
                         over_iterations[at][number] = over_rounds(pattern, bytes, (rest, start), &shape);
@@ -177,11 +177,8 @@ impl Found {
                     let rest = (pattern.unit, start);
                     over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
                 }
-                if let Start::At(bytes) = start
-                    && (by_address || constants[number])
-                {
-                    (first, start) = (first + bytes as i64, Start::At(0));
-                }
+                let is_address_known = by_address || constants[number];
+                let (first, start) = if is_address_known { start.moved(first) } else { (first, start) };
                 let group = Group {
                     array: access.array,
                     op: access.op,

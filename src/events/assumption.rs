@@ -243,6 +243,11 @@ fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
     }
 }
 
+const IN_REGISTER: &str = "its value is in a register, because it was read or written just before";
+const READ_AGAIN: &str =
+    "the compiler keeps a loop around as a loop, and reads again what another round read";
+const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
+
 impl Display for Assumption {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -288,15 +293,9 @@ impl Display for Assumption {
                 let what = if *again { "these" } else { "neighbouring accesses of a thread" };
                 write!(out, "the compiler does not combine {what} into one of {bytes} bytes")
             }
-            Assumption::InRegister => {
-                out.write_str("its value is in a register, because it was read or written just before")
-            }
-            Assumption::ReadAgain => out.write_str(
-                "the compiler keeps a loop around as a loop, and reads again what another round read",
-            ),
-            Assumption::LeftOut => out.write_str(
-                "the compiler leaves it out, because the place is written again before it is read",
-            ),
+            Assumption::InRegister => out.write_str(IN_REGISTER),
+            Assumption::ReadAgain => out.write_str(READ_AGAIN),
+            Assumption::LeftOut => out.write_str(LEFT_OUT),
             Assumption::ShiftClamps => out.write_str(
                 "a shift by the width of its type or more shifts out every bit, as the instruction does",
             ),

@@ -242,10 +242,10 @@ impl Machine<'_> {
         }
         match is_written_out {
             true => LoopCode::WrittenOut,
-            false => LoopCode::Loop {
-                rounds: begun.into(),
-                may_be_written_out: how.is_some() && !parts.is_rolled(),
-            },
+            false => {
+                let may_be_written_out = how.is_some() && !parts.is_rolled();
+                LoopCode::Loop { rounds: begun, may_be_written_out }
+            }
         }
     }
 

@@ -366,7 +366,8 @@ fn agrees(rows: &[&Said], seen: &Seen) -> Option<bool> {
         let (apart, joined) = (requests_of(seen, bytes, bytes), requests_of(seen, bytes, 16));
         let fewest = joined.all.requests.min(joined.anew.requests);
         // One of 16 bytes takes two wavefronts, where all lanes read the same.
-        said.at_most(&apart.all) && fewest <= said.requests && said.wavefronts <= 2 * said.requests
+        let is_fewer = said.requests <= apart.all.requests && said.wavefronts <= apart.all.wavefronts;
+        is_fewer && fewest <= said.requests && said.wavefronts <= 2 * said.requests
     };
     (agrees || is_free && !is_atomic(seen) && in_part()).then_some(true)
 }
