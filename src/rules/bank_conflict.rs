@@ -77,6 +77,9 @@
 //! - Neighbouring accesses that the compiler surely combines into a wider one are judged as that one. If it only may
 //!   do so, and the wider access has no conflict, nothing is reported. It only may if the trip count of a loop is
 //!   given at run time, or if an alignment depends on a launch or a division.
+//! - Across branches, lines are judged as they are written. nvcc may make one access of both sides of a condition,
+//!   let all warps load what stands at a constant address under a condition, and read again or join what only some
+//!   rounds of a loop share. `docs/evidence.md` says how often that was counted.
 //! - For an asynchronous copy, only the wavefronts that the banks add are reported. `cudalint accesses` shows all:
 //!   for `cp.async.ca`, those for the lines of global memory that it reads; for `cp.async.cg`, those that Nsight's
 //!   source page shows and that do not affect run time.
