@@ -6,7 +6,8 @@ use super::value::NOWHERE;
 use super::value::{ObjectId, Offset, Pointer, Target};
 use crate::domain::Int;
 use crate::events::{Array, Declared};
-use crate::ir::{Declaration, Name, Stmt, StmtKind, Storage};
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Declaration, Expr, ExprKind, Name, Stmt, StmtKind, Storage};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -115,12 +116,18 @@ impl Machine<'_> {
     /// Where a shared variable stands among those of its function.
     fn stands_at(&self, declaration: &Declaration) -> Option<Declared> {
         let function = &self.frame()?.function;
-        let mut found = Vec::new();
-        shared_locals(function.body.as_deref()?, &mut found);
-        let number = found
-            .iter()
-            .position(|(span, name)| (*span, *name) == (declaration.name_span, &declaration.name))?;
-        Some(Declared { function: function.name_span, number: number as u32, is_several: false })
+        let body = function.body.as_deref()?;
+        let stands = |(function, body)| {
+            let mut found = Vec::new();
+            shared_locals(body, &mut found);
+            let is_it = |it: &(Span, &Name)| *it == (declaration.name_span, &declaration.name);
+            let number = found.iter().position(is_it)? as u32;
+            Some(Declared { function, number, is_several: false })
+        };
+        // A lambda is a function of its own.
+        let mut inner = Vec::new();
+        lambdas(body, &mut inner);
+        [(function.name_span, body)].into_iter().chain(inner).find_map(stands)
     }
 
     fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {
@@ -211,5 +218,21 @@ fn shared_locals<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a Name)>) {
             StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| shared_locals(&case.body, found)),
             _ => {}
         }
+    }
+}
+
+/// The lambdas in a block, and their bodies.
+fn lambdas<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a [Stmt])>) {
+    for stmt in block {
+        let mut exprs: Vec<&Expr> = Vec::new();
+        own_exprs(stmt, &mut |expr| exprs.push(expr));
+        while let Some(expr) = exprs.pop() {
+            if let ExprKind::Lambda(lambda) = &expr.kind {
+                found.push((expr.span, &lambda.body));
+                lambdas(&lambda.body, found);
+            }
+            children(expr, &mut |child| exprs.push(child));
+        }
+        own_stmts(stmt, &mut |inner| lambdas(std::slice::from_ref(inner), found));
     }
 }

@@ -97,6 +97,7 @@ impl Files for Overlay {
 /// What must not change of a verdict.
 fn key(verdict: &SiteVerdict) -> String {
     let kernel = verdict.kernel.split('<').next().unwrap_or("").rsplit("::").next().unwrap_or("");
+    let kernel = kernel.trim_start_matches("lambda in ");
     let rows = verdict.table.as_ref().map(|table| &table.rows);
     format!(
         "{kernel} {} {:?} {:?} {:?} {:?} {:?} {:?} requests {:?} wavefronts {:?} ideal {:?} usual {:?} worst {:?}/{:?} {rows:?}",
