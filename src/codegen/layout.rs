@@ -15,6 +15,9 @@
 //! | `{ float w; ... }`, a block inside that ended before | 4 | four |
 //! | `float w` of a function that is called, or at file scope | 0 or 4, as others use it or not | |
 //!
+//! Where a variable may be left out, taken apart or belong to another function, the start of what may lie behind it is
+//! unknown.
+//!
 //! In one scope its own variables come first, then those of the blocks in it, one after the other: in
 //! `{ float a; } { float s[1024]; { float b; } float c; }` the order is `a`, `s`, `c`, `b`.
 //! At a constant subscript the whole address is known, so that `s[1]` and `s[2]` are one access where `s` starts at 4.
@@ -121,6 +124,7 @@ fn has_constant_subscripts(access: &Access) -> bool {
     access.unknown.is_none() && first.is_some() && addresses.all(|it| it == first)
 }
 
+/// Where a variable starts. Only those of uneven size move others: behind each, the next one stands at its alignment.
 fn start(variables: &[Variable<'_>], at: usize) -> Start {
     let own = &variables[at];
     if own.array.dynamic || own.array.global {

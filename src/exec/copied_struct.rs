@@ -18,14 +18,16 @@ const MOST: usize = 256;
 impl Machine<'_> {
     /// Records a read: of an object only what is used of it.
     pub(super) fn record_load(&mut self, pointer: &Pointer, span: Span) {
-        match self.parts_used(pointer, span) {
-            Some(parts) => {
-                for (at, bytes) in parts {
-                    let part = self.part_of(pointer, at);
-                    self.record_bytes(AccessOp::Load, &part, Some(bytes), span, None);
-                }
-            }
-            None => self.record(AccessOp::Load, pointer, span, None),
+        let parts = self.parts_used(pointer, span);
+        self.record_parts(AccessOp::Load, pointer, parts, span);
+    }
+
+    /// Records an access of these parts of an object, or of all of it: where each begins, and its bytes.
+    fn record_parts(&mut self, op: AccessOp, pointer: &Pointer, parts: Option<Vec<(u64, u64)>>, span: Span) {
+        let Some(parts) = parts else { return self.record(op, pointer, span, None) };
+        for (at, bytes) in parts {
+            let part = self.part_of(pointer, at);
+            self.record_bytes(op, &part, Some(bytes), span, None);
         }
     }
 
@@ -40,12 +42,17 @@ impl Machine<'_> {
         Pointer { target, pointee: Ty::Scalar(Scalar::U8) }
     }
 
+    /// The layout of an object of a class in shared memory.
+    fn shared_record<'p>(&self, pointer: &'p Pointer) -> Option<&'p Layout> {
+        match &pointer.pointee {
+            Ty::Record(layout) if self.mode == Mode::Device && self.is_shared(pointer) => Some(layout),
+            _ => None,
+        }
+    }
+
     /// The parts of an object that are read where it is given to a variable of which only some members are used.
     fn parts_used(&mut self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
-        let Ty::Record(layout) = &pointer.pointee else { return None };
-        if self.mode != Mode::Device || !self.is_shared(pointer) {
-            return None;
-        }
+        let layout = self.shared_record(pointer)?;
         let used = member_uses(&self.frame()?.function).used(span)?.clone();
         let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
         let ty = self.declared_type(used.local)?.clone();
@@ -60,23 +67,13 @@ impl Machine<'_> {
 
     /// Records a write: of an object that is made of members those of its members.
     pub(super) fn record_write(&mut self, pointer: &Pointer, span: Span) {
-        match self.parts_made(pointer, span) {
-            Some(parts) => {
-                for (at, bytes) in parts {
-                    let part = self.part_of(pointer, at);
-                    self.record_bytes(AccessOp::Store, &part, Some(bytes), span, None);
-                }
-            }
-            None => self.record(AccessOp::Store, pointer, span, None),
-        }
+        let parts = self.parts_made(pointer, span);
+        self.record_parts(AccessOp::Store, pointer, parts, span);
     }
 
     /// The parts of an object that are written after it was made of members.
     fn parts_made(&self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
-        let Ty::Record(layout) = &pointer.pointee else { return None };
-        if self.mode != Mode::Device || !self.is_shared(pointer) {
-            return None;
-        }
+        let layout = self.shared_record(pointer)?;
         let made = member_uses(&self.frame()?.function).made(span)?;
         let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
         let (named, is_filled) = match made {
