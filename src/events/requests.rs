@@ -392,8 +392,10 @@ impl Requests {
         let ways = Ways::by(path, it.branch);
         let alike = self.patterns.get(&key).map_or(&[][..], |alike| alike);
         let known = alike.iter().map(|at| *at as usize);
+        // What another side of a condition asks for is the same: a block takes one of them.
         let is_of = |pattern: &Pattern| {
-            pattern.first.region == moment.region || [within, ANYWHERE].contains(&pattern.first.within)
+            let is_in_place = pattern.first.region == moment.region || pattern.ways != ways;
+            is_in_place || [within, ANYWHERE].contains(&pattern.first.within)
         };
         let is_known = |at: &usize| {
             let pattern = &access.patterns[*at];

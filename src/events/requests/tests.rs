@@ -15,6 +15,8 @@ struct Run {
     trace: Trace,
     world: World,
     site: usize,
+    region: u32,
+    branch: Option<u32>,
 }
 
 impl Run {
@@ -49,7 +51,7 @@ impl Run {
             ..Access::new(SPAN, op, 0)
         };
         let site = requests.site(&mut trace.accesses, key, None, true, access);
-        Run { requests, trace, world: World::new(SHAPE), site }
+        Run { requests, trace, world: World::new(SHAPE), site, region: 0, branch: None }
     }
 
     /// Threads access `4 * x + from`.
@@ -76,7 +78,7 @@ impl Run {
         };
         let moment = Moment {
             epoch: 0,
-            region: 0,
+            region: self.region,
             iteration: 0,
             stretch: 0,
             branches: &[],
@@ -98,7 +100,7 @@ impl Run {
             kept_since: kept_since.map(|since| (since, None)),
             times: 1,
             calls: &[],
-            branch: None,
+            branch: self.branch,
             within: None,
             moment,
         };
@@ -274,4 +276,21 @@ fn of_two_sides_the_one_with_more_counts() {
     assert!(run.trace.accesses[0].may_be_fewer());
     run.requests.rollback(&first, &mut run.trace.accesses);
     assert!(!run.trace.accesses[0].may_be_fewer() && run.counts().is_empty());
+}
+
+#[test]
+fn what_banks_do_not_tell_apart_is_another_request_of_another_round() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    run.happens(8, all, false);
+    // The first of this round begins where the second of the last did.
+    run.region = 1;
+    run.happens(8, all, false);
+    assert_eq!(run.counts(), [2, 2, 2, 2, 2, 2]);
+    // What the other side of a condition asks for is the same, in whatever order.
+    (run.region, run.branch) = (2, Some(1));
+    run.happens(0, all, false);
+    run.happens(0, all, false);
+    assert_eq!(run.counts(), [6, 6, 2, 2, 2, 2]);
 }
