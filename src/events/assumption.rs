@@ -245,7 +245,7 @@ fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
 
 const IN_REGISTER: &str = "its value is in a register, because it was read or written just before";
 const READ_AGAIN: &str =
-    "the compiler keeps a loop around as a loop, and reads again what another round read";
+    "the compiler does not unroll the loop around it, so each iteration reads again what others read";
 const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
 
 impl Display for Assumption {
