@@ -21,6 +21,8 @@ pub(crate) struct Met<'a> {
     pub site: usize,
     /// The iteration of a loop whose trip count the compiler does not know.
     pub iteration: u32,
+    /// How often the site had been reached in the same piece of straight code.
+    pub within: u32,
     /// Whether there is a loop around.
     pub in_loop: bool,
     /// Whether it reads.

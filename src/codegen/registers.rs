@@ -49,8 +49,6 @@ pub(crate) struct Registers {
     branch: u32,
     /// Numbers the rounds of loops.
     round: u32,
-    /// By site: the region in which it was met last, and how often there.
-    met: FxHashMap<usize, (u32, u32)>,
     /// How far apart places of two sites were in one round, in bytes, when that last told them apart.
     distances: FxHashMap<(usize, usize), i128>,
     /// How often two sites were told apart by another distance than in a round before.
@@ -70,8 +68,8 @@ struct Held {
     round: u32,
     /// The region in which that was.
     region: u32,
-    /// How often its site had been met in that region.
-    turn: u32,
+    /// How often its site had been reached in that region.
+    within: u32,
 }
 
 /// Whether the compiler still has a value in a register.
@@ -162,7 +160,7 @@ impl Registers {
         } else if self.at.1 != region {
             self.unread.forget();
             if self.values.len() > MOST_HELD {
-                self.retain(|held, last| held.region == last);
+                self.keep_of(self.at.1);
             }
             if self.values.len() > MOST_HELD {
                 self.forget();
@@ -171,11 +169,10 @@ impl Registers {
         self.at = (epoch, region);
     }
 
-    /// Keeps some of the values; `keeps` is told the region that ends, too.
-    fn retain(&mut self, keeps: impl Fn(&Held, u32) -> bool) {
-        let last = self.at.1;
+    /// Keeps only what was read or written in this region.
+    fn keep_of(&mut self, region: u32) {
         self.values.retain(|_, list| {
-            list.retain(|held| keeps(held, last));
+            list.retain(|held| held.region == region);
             !list.is_empty()
         });
     }
@@ -203,22 +200,27 @@ impl Registers {
                 && held.by.offset == *offset
                 && held.by.offset.sight.hidden == offset.sight.hidden
         };
-        let turns = self.met.entry(met.site).or_default();
-        *turns = if turns.0 == here { (here, turns.1 + 1) } else { (here, 0) };
-        let turn = turns.1;
         let held = || known.iter().filter(|held| met.load && covers(held));
         let since = held().map(|held| held.region).max();
         if since == Some(here) {
             return Still::Yes;
         }
-        let again = held().any(|held| (held.site, held.turn) == (met.site, turn)).then_some(turn);
+        let again =
+            held().any(|held| (held.site, held.within) == (met.site, met.within)).then_some(met.within);
         if met.load {
             self.unread.read(met);
         }
         let branch = self.branches.last().copied().unwrap_or(0);
         // The same of an earlier region says no more.
         known.retain(|held| held.region == here || (held.site, held.branch) != (met.site, branch));
-        known.push(Held { by: met.kept(), site: met.site, branch, round: self.round, region: here, turn });
+        known.push(Held {
+            by: met.kept(),
+            site: met.site,
+            branch,
+            round: self.round,
+            region: here,
+            within: met.within,
+        });
         since.map_or(Still::No, |since| Still::Perhaps { since, again })
     }
 

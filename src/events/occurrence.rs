@@ -73,4 +73,6 @@ pub(crate) struct Moment<'a> {
     pub calls: u32,
     /// How often the array had gone from being read to being written, or back.
     pub turn: u32,
+    /// How often the site had been reached in the same piece of straight code.
+    pub within: u32,
 }

@@ -50,8 +50,6 @@ pub(crate) struct Requests {
     /// By site and a hash of what is requested: the numbers of its patterns that have it.
     patterns: FxHashMap<(usize, u64), SmallVec<[u32; 2]>>,
     symbols: FxHashMap<SymbolId, u32>,
-    /// By site: the piece of straight code in which it was reached last, and how often it had been reached before.
-    begun: FxHashMap<usize, (u32, u32)>,
     journal: Vec<Undo>,
     /// Accesses so far, in program order.
     accesses: u32,
@@ -317,19 +315,10 @@ impl Requests {
         part
     }
 
-    /// How often a site was reached before in its piece of straight code: which of the requests there it makes.
-    fn turn_within(&mut self, site: usize, region: u32, occurrence: u32) -> u32 {
-        let begun = self.begun.entry(site).or_insert((region, occurrence));
-        if begun.0 != region || begun.1 > occurrence {
-            *begun = (region, occurrence);
-        }
-        occurrence - begun.1
-    }
-
     /// Where a request stands that is the first of its kind.
-    fn first_of(&self, moment: &Moment<'_>, access: &Access, (path, within): (u32, u32)) -> First {
+    fn first_of(&self, moment: &Moment<'_>, access: &Access, path: u32) -> First {
         First {
-            within,
+            within: moment.within,
             turn: moment.turn,
             region: moment.region,
             iteration: moment.iteration,
@@ -345,19 +334,18 @@ impl Requests {
         }
     }
 
-    /// Counts a request of one warp that is like others; `within`: which of its site's requests it is in its piece of
-    /// straight code.
+    /// Counts a request of one warp that is like others.
     fn count_again(
         &mut self,
         it: &Occurrence<'_>,
         access: &mut Access,
         at: usize,
-        (warp, within, ways): (u32, u32, Ways),
+        (warp, ways): (u32, Ways),
     ) {
         let pattern = &mut access.patterns[at];
         let (elsewhere, turn, before) = (pattern.elsewhere, pattern.first.within, pattern.count);
         pattern.happens(warp, it.times, it.within);
-        if turn != within {
+        if turn != it.moment.within {
             pattern.first.within = ANYWHERE;
             let place = (it.moment.epoch, it.moment.region);
             pattern.elsewhere |= (pattern.first.epoch, pattern.first.region) != place;
@@ -387,7 +375,6 @@ impl Requests {
         };
         let key = (site, requested.hash());
         // What banks do not tell apart, and lies among others in another piece of straight code, is another request.
-        let within = self.turn_within(site, moment.region, access.occurrences);
         let path = access.path_number(it.calls);
         let ways = Ways::by(path, it.branch);
         let alike = self.patterns.get(&key).map_or(&[][..], |alike| alike);
@@ -395,7 +382,7 @@ impl Requests {
         // What another side of a condition asks for is the same: a block takes one of them.
         let is_of = |pattern: &Pattern| {
             let is_in_place = pattern.first.region == moment.region || pattern.ways != ways;
-            is_in_place || [within, ANYWHERE].contains(&pattern.first.within)
+            is_in_place || [moment.within, ANYWHERE].contains(&pattern.first.within)
         };
         let is_known = |at: &usize| {
             let pattern = &access.patterns[*at];
@@ -403,7 +390,7 @@ impl Requests {
         };
         let known = known.into_iter().find(is_known);
         if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {
-            return self.count_again(it, access, at, (warp, within, ways));
+            return self.count_again(it, access, at, (warp, ways));
         }
         if known.is_none() && access.patterns.len() >= MOST {
             if access.unknown.is_none() {
@@ -414,7 +401,7 @@ impl Requests {
             return;
         }
         let Asked { offsets, active, varying, source, lines_apart } = asked;
-        let first = self.first_of(moment, access, (path, within));
+        let first = self.first_of(moment, access, path);
         let mut pattern = Pattern {
             offsets,
             moved,

@@ -157,6 +157,7 @@ impl Machine<'_> {
                 weight: self.weight,
                 site: usize::MAX,
                 iteration: self.compiler.iteration,
+                within: 0,
                 in_loop: !self.state.loops.is_empty(),
                 load: true,
             };

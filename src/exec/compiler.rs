@@ -41,9 +41,20 @@ impl Machine<'_> {
         result
     }
 
+    /// How often a site was reached before in the same piece of straight code: which of its requests there it makes.
+    pub(super) fn turn_within(&mut self, site: usize) -> u32 {
+        let (region, reached) = (self.compiler.region, self.trace.accesses[site].occurrences);
+        let begun = self.compiler.begun.entry(site).or_insert((region, reached));
+        // Some of it may have been taken back.
+        if begun.0 != region || begun.1 > reached {
+            *begun = (region, reached);
+        }
+        reached - begun.1
+    }
+
     /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
     /// what it reads or writes.
-    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> Still {
+    pub(super) fn in_register(&mut self, site: usize, offset: &Int, within: u32) -> Still {
         self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
         let (array, op) = (access.array, access.op);
@@ -60,6 +71,7 @@ impl Machine<'_> {
             weight: self.weight,
             site,
             iteration: self.compiler.iteration,
+            within,
             in_loop: !self.state.loops.is_empty(),
             load: op == AccessOp::Load,
         };

@@ -80,14 +80,15 @@ impl Machine<'_> {
         let calls = self.around.calls_around(span);
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };
+        let within = self.turn_within(site);
         let kept = match (&unknown, &event.offset) {
-            (None, Some(offset)) if !self.at_hand.chosen => self.in_register(site, offset),
+            (None, Some(offset)) if !self.at_hand.chosen => self.in_register(site, offset, within),
             _ => {
                 self.may_touch(site);
                 Still::No
             }
         };
-        self.happens(event, unknown, partly, outside, kept);
+        self.happens(event, unknown, partly, outside, (kept, within));
     }
 
     /// What is known of the requests of an access whose offset is not known.
@@ -110,7 +111,7 @@ impl Machine<'_> {
         unknown: Option<Unknown>,
         partly: Partly,
         outside: Option<u32>,
-        kept: Still,
+        (kept, within): (Still, u32),
     ) {
         let turn = if kept == Still::Yes { 0 } else { self.turn(event.access) };
         let mut besides = self.copy_assumptions();
@@ -142,6 +143,7 @@ impl Machine<'_> {
                 skips: self.compiler.stretch.skips,
                 calls: self.compiler.stretch.calls,
                 turn,
+                within,
             },
         };
         let numbers = Numbers { world: &self.world, split: &self.settings.residues };

@@ -16,6 +16,7 @@ struct Run {
     world: World,
     site: usize,
     region: u32,
+    within: u32,
     branch: Option<u32>,
 }
 
@@ -51,7 +52,7 @@ impl Run {
             ..Access::new(SPAN, op, 0)
         };
         let site = requests.site(&mut trace.accesses, key, None, true, access);
-        Run { requests, trace, world: World::new(SHAPE), site, region: 0, branch: None }
+        Run { requests, trace, world: World::new(SHAPE), site, region: 0, within: 0, branch: None }
     }
 
     /// Threads access `4 * x + from`.
@@ -85,6 +86,7 @@ impl Run {
             skips: 0,
             calls: 0,
             turn: 0,
+            within: self.within,
         };
         let occurrence = Occurrence {
             event: &event,
@@ -283,14 +285,16 @@ fn what_banks_do_not_tell_apart_is_another_request_of_another_round() {
     let mut run = Run::new();
     let all = ThreadSet::all(SHAPE);
     run.happens(0, all, false);
+    run.within = 1;
     run.happens(8, all, false);
     // The first of this round begins where the second of the last did.
-    run.region = 1;
+    (run.region, run.within) = (1, 0);
     run.happens(8, all, false);
     assert_eq!(run.counts(), [2, 2, 2, 2, 2, 2]);
     // What the other side of a condition asks for is the same, in whatever order.
     (run.region, run.branch) = (2, Some(1));
     run.happens(0, all, false);
+    run.within = 1;
     run.happens(0, all, false);
     assert_eq!(run.counts(), [6, 6, 2, 2, 2, 2]);
 }

@@ -30,6 +30,8 @@ pub struct ForCompiler {
     pub rounds: Vec<Rounds>,
     /// By shared array: whether it was read last, and how often that changed.
     pub turns: Vec<(bool, u32)>,
+    /// By site: the piece of straight code in which it was reached last, and how often it had been reached before.
+    pub begun: FxHashMap<usize, (u32, u32)>,
     /// Writes to variables so far.
     pub writes: u64,
     /// The branches of its operands in which the sides of the condition stand that was evaluated last.
