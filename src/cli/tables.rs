@@ -76,7 +76,9 @@ fn verdicts<'a>(sources: &Sources, reports: &'a [FileReport]) -> Vec<&'a SiteVer
     let mut seen = FxHashSet::default();
     all.retain(|it| {
         let site = (it.span, it.kernel.as_str(), it.block, it.target.as_str());
-        seen.insert((site, it.op, it.array.as_str(), it.bytes, it.wavefronts, it.reason.as_deref()))
+        // Parts of a struct may cost alike; of what is not known, the bytes may be those of other variants.
+        let bytes = it.wavefronts.and(it.bytes);
+        seen.insert((site, it.op, it.array.as_str(), bytes, it.wavefronts, it.reason.as_deref()))
     });
     all
 }

@@ -60,6 +60,27 @@ fn json_follows_its_schemas() {
     assert_valid("schemas/races-1.json", &lines(&out));
 }
 
+/// The variants that were run have elements of other sizes; of one that was not, each access is told once.
+#[test]
+fn accesses_of_a_variant_that_is_not_run_are_told_once() {
+    let launches = |number: usize| {
+        let ty = if number.is_multiple_of(2) { "char" } else { "double" };
+        format!("k<{ty}, {number}><<<1, 32>>>(out);\n")
+    };
+    let text = format!(
+        "template <class T, int N> __global__ void k(char *out) {{\n__shared__ T s[64];\nint at = threadIdx.x;\n\
+         for (int i = 0; i < 1000; i++) at = (at * 5 + N) % 64;\ns[at] = N;\n}}\n\
+         void launch(char *out) {{\n{}}}\n",
+        (0..300).map(launches).collect::<String>(),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.cu"), text).unwrap();
+    let (_, out, _) = run(folder.path(), &["accesses", "-q", "--format", "json", "a.cu"]);
+    let accesses = lines(&out);
+    let not_run: Vec<&Value> = accesses.iter().filter(|it| it["status"] == "unknown").collect();
+    assert_eq!(not_run.len(), 1, "{not_run:#?}");
+}
+
 #[test]
 fn the_schemas_refuse_what_they_should() {
     let schema: Value = serde_json::from_str(&fs::read_to_string("schemas/check-2.json").unwrap()).unwrap();
