@@ -82,6 +82,8 @@ pub(super) struct Lowerer<'t> {
     pub changed: Vec<Changed>,
     /// Records found inside the function.
     pub records: Vec<Arc<Record>>,
+    /// The types that the records inside a record are, by node.
+    pub nested_records: FxHashMap<usize, Type>,
     /// The function's name, for the names of its local records.
     pub function_name: Name,
 }
@@ -124,6 +126,7 @@ impl<'t> Lowerer<'t> {
             depth: 0,
             loops: 0,
             labels: Labels::default(),
+            nested_records: FxHashMap::default(),
             in_function: false,
             in_local_record: false,
             slot_uses: 0,

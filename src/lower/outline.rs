@@ -216,7 +216,7 @@ impl<'t> Outline<'t> {
         self.types.extend(simple);
         let outer = levels.iter().rev().find(|level| matches!(level.what, Found::Record | Found::Function));
         if let Some(outer) = outer
-            && !anonymous
+            && (!anonymous || outer.what == Found::Record)
         {
             let qualifier = match outer.what {
                 Found::Record => self.record_names.get(&outer.node.id()).map(|name| name.to_string()),
@@ -224,7 +224,7 @@ impl<'t> Outline<'t> {
             };
             name = format!("{}::{name}", qualifier.unwrap_or_default());
             let function = levels.iter().rev().find(|level| level.what == Found::Function);
-            if let Some(function) = function {
+            if let Some(function) = function.filter(|_| !anonymous) {
                 if !self.taken.insert(self.name(&name)) {
                     name = format!("{name}@{}", node.start_byte());
                 }

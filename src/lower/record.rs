@@ -143,7 +143,10 @@ impl<'t> Lowerer<'t> {
         for member in children(body) {
             match member.kind() {
                 "field_declaration" => self.field(member, record),
-                "alias_declaration" | "type_definition" => record.aliases.extend(self.aliases(member, &[])),
+                "alias_declaration" | "type_definition" => {
+                    self.defined_in_place(member, record);
+                    record.aliases.extend(self.aliases(member, &[]));
+                }
                 "using_declaration" => {
                     if let Some(path) = children(member).pop().and_then(|named| self.path(named)) {
                         record.usings.push(path.name);
@@ -173,15 +176,20 @@ impl<'t> Lowerer<'t> {
         self.depth -= 1;
     }
 
-    fn field(&mut self, node: Node<'_>, record: &mut Record) {
-        let specifier = field(node, "type");
-        match specifier.map(|specifier| (specifier, specifier.kind())) {
+    /// What a member defines in the place of its type.
+    fn defined_in_place(&mut self, node: Node<'_>, record: &mut Record) {
+        match written_type(node).map(|specifier| (specifier, specifier.kind())) {
             Some((specifier, "enum_specifier")) => self.member_enum(specifier, record),
             Some((specifier, "struct_specifier" | "class_specifier" | "union_specifier")) => {
                 self.nested_record(specifier, &[], record);
             }
             _ => {}
         }
+    }
+
+    fn field(&mut self, node: Node<'_>, record: &mut Record) {
+        let specifier = field(node, "type");
+        self.defined_in_place(node, record);
         let mut specifiers = self.specifiers(node);
         if specifiers.align.is_none() {
             specifiers.align = self.masked_align(self.start(node), self.end(node));
@@ -251,19 +259,19 @@ impl<'t> Lowerer<'t> {
         {
             self.records.push(Arc::new(nested));
         }
-        let Some(name) = field(node, "name").filter(|name| name.kind() == "type_identifier") else {
-            return;
-        };
         let mark = self.scope.enter();
         let mut own = Vec::new();
         for head in heads {
             own.extend(self.template_head(*head));
         }
         self.scope.leave(mark);
+        let name = field(node, "name");
         let all: Vec<&TemplateParam> = record.template_params.iter().chain(&own).collect();
-        let args = self.forwarded(&all, self.span(name));
+        let args = self.forwarded(&all, self.span(name.unwrap_or(node)));
         let path = Path { args, ..Path::simple(full) };
         let ty = Type::Named(Box::new(path));
+        self.nested_records.insert(node.id(), ty.clone());
+        let Some(name) = name.filter(|name| name.kind() == "type_identifier") else { return };
         let name = self.name(self.text(name));
         self.scope.bind(name.clone(), Binding::Alias { ty: ty.clone(), uses_slots: false });
         record.aliases.push(Alias { name, namespace: self.namespace.clone(), template_params: own, ty });
@@ -393,7 +401,7 @@ impl<'t> Lowerer<'t> {
     /// enumerators are local constants.
     pub(super) fn local_types(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let specifier = match node.kind() {
-            "declaration" | "type_definition" => field(node, "type"),
+            "declaration" | "type_definition" | "alias_declaration" => written_type(node),
             "template_declaration" => children(node).pop(),
             _ => Some(node),
         };
@@ -507,4 +515,10 @@ fn default_value<'n>(node: Node<'n>, declarator: Node<'n>) -> Option<Node<'n>> {
             return None;
         }
     }
+}
+
+/// The type that a declaration or an alias spells, which may be a definition.
+fn written_type(node: Node<'_>) -> Option<Node<'_>> {
+    let spelled = field(node, "type")?;
+    if spelled.kind() == "type_descriptor" { field(spelled, "type") } else { Some(spelled) }
 }

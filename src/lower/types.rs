@@ -227,6 +227,9 @@ impl Lowerer<'_> {
 
     /// A struct, class or union where a type is expected.
     fn record_type(&mut self, node: Node<'_>) -> Type {
+        if let Some(ty) = self.nested_records.get(&node.id()) {
+            return ty.clone();
+        }
         if let Some(name) = self.outline.record_names.get(&node.id()) {
             return Type::Named(Box::new(Path::simple(name.clone())));
         }
