@@ -197,10 +197,7 @@ fn is_empty(ty: &Ty) -> bool {
 
 /// How many bytes at the end of a class belong to no member; none if that is not known.
 fn padding_at_end(layout: &Layout) -> Option<u64> {
-    let end = |field: &FieldLayout| {
-        let size = if field.reference { Some(8) } else { field.ty.constant_size() };
-        Some(field.offset? + size?)
-    };
+    let end = |field: &FieldLayout| Some(field.offset? + field.size()?);
     let ends: Option<Vec<u64>> = layout.fields.iter().map(end).collect();
     layout.size?.checked_sub(ends?.into_iter().max().unwrap_or(0))
 }

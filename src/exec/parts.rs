@@ -286,7 +286,7 @@ fn is_data(ty: &Ty) -> bool {
 fn share_bytes(a: &FieldLayout, b: &FieldLayout) -> bool {
     let bytes = |field: &FieldLayout| {
         let start = field.offset?;
-        Some(start..start + field.ty.constant_size()?)
+        Some(start..start + field.size()?)
     };
     match (bytes(a), bytes(b)) {
         (Some(a), Some(b)) => a.start < b.end && b.start < a.end,
@@ -297,7 +297,7 @@ fn share_bytes(a: &FieldLayout, b: &FieldLayout) -> bool {
 /// Whether members of a record share bytes: in a union, or in an unnamed one among them. Members whose
 /// place is not known are not asked.
 pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
-    let bytes = |field: &FieldLayout| field.offset.zip(field.ty.constant_size());
+    let bytes = |field: &FieldLayout| field.offset.zip(field.size());
     let mut places: Vec<(u64, u64)> = fields.iter().filter_map(bytes).filter(|(_, size)| *size > 0).collect();
     places.sort_unstable();
     // In order of their beginnings, any two that share bytes have between them two neighbours that do.

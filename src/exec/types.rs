@@ -28,6 +28,12 @@ impl FieldLayout {
         let known = self.offset.and_then(|offset| i64::try_from(offset).ok()).map(Int::constant);
         known.or_else(|| self.open_offset.as_deref().cloned())
     }
+
+    /// In bytes. A reference is as large as a pointer, whatever it refers to.
+    #[must_use]
+    pub(super) fn size(&self) -> Option<u64> {
+        if self.reference { Some(8) } else { self.ty.constant_size() }
+    }
 }
 
 impl Layout {

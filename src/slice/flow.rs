@@ -149,13 +149,12 @@ impl<'a> Flow<'a> {
     pub(super) fn find_global(&mut self, function: &Function, given: Given) {
         let leads =
             |(at, param): &(usize, &Param)| given.is_global(*at) && matches!(param.ty, Type::Pointer(_));
-        let params: FxHashSet<LocalId> =
-            function.params.iter().enumerate().filter(leads).map(|(_, p)| p.local).collect();
-        let assigned: FxHashSet<LocalId> = self.flows.iter().map(|(local, ..)| *local).collect();
+        let params = function.params.iter().enumerate().filter(leads).map(|(_, param)| param.local);
+        // What a parameter holds at first stands in no assignment.
+        let is_param = |local: &LocalId| function.params.iter().any(|param| param.local == *local);
+        let assigned = self.flows.iter().map(|(local, ..)| *local).filter(|local| !is_param(local));
         // Suppose all pointers that are only assigned to do, then take back what contradicts it.
         self.global = params
-            .iter()
-            .copied()
             .chain(assigned)
             .filter(|l| !self.pointers.taken.contains(l) && !self.pointers.handed.contains(l))
             .collect();
