@@ -23,6 +23,7 @@ mod branch;
 pub(crate) mod budget;
 mod call;
 mod call_env;
+mod called_place;
 mod captured;
 mod carried;
 mod chosen;

@@ -1,8 +1,9 @@
 //! What do assignments do, and `++` and `--`?
 
 use super::machine::Machine;
+use super::members::BASES;
 use super::types::{Ty, nameless};
-use super::value::{Target, Value};
+use super::value::{Pointer, Target, Value};
 use crate::builtins;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
@@ -23,7 +24,7 @@ impl Machine<'_> {
         self.note_inner_branches(expr);
         let called = match op {
             Some(op) => self.called_compound(expr, op, target, value),
-            None => self.called_assignment(expr, target, value),
+            None => self.called_assignment(expr, target, value, wanted),
         };
         if let Some(value) = called {
             return value;
@@ -108,11 +109,10 @@ impl Machine<'_> {
         }
         if let Ty::Record(layout) = &pointer.pointee
             && op.is_none()
-            && self.copies_itself(layout)
+            && self.program.has_own_copies()
+            && self.some_part_says(layout, BASES, Self::assigns_itself)
         {
-            let why = Unknown::new(Reason::UnknownFunction, span, "the class's own `operator=`");
-            self.write(&pointer, Value::opaque(Variation::Maybe, why.clone()), target.span);
-            return Value::opaque(Variation::Maybe, why);
+            return self.assign_by_class(&pointer, target.span, span);
         }
         let alike = is_of_warp(&result);
         let result = match op {
@@ -133,6 +133,17 @@ impl Machine<'_> {
             Some(_) => self.note_update(&pointer, alike),
         }
         self.convert(kept, &pointer.pointee)
+    }
+
+    /// Writes to an object of which a part says itself what an assignment is: what that does is not followed.
+    fn assign_by_class(&mut self, to: &Pointer, at: Span, span: Span) -> Value {
+        let words = "the class's own `operator=`";
+        let unknown = Value::opaque(Variation::Maybe, Unknown::new(Reason::UnknownFunction, span, words));
+        match to.target {
+            Target::Memory(..) => self.touch_in(&Value::Pointer(to.clone()), words, span),
+            Target::Place(_) => self.write(to, unknown.clone(), at),
+        }
+        unknown
     }
 
     /// Writes to a place that is not followed: also to what a call was given that hands back where it lies, as

@@ -11,7 +11,7 @@ use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, Stmt, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -160,7 +160,7 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
-        if hands_on(constructor) {
+        if has_lost_initialiser(constructor) {
             return self.unseen_object(layout, args, span);
         }
         let ty = Ty::Record(Rc::clone(layout));
@@ -333,6 +333,9 @@ impl Machine<'_> {
                 {
                     return made;
                 }
+                if let Some(object) = self.by_inherited(&layout, args, span) {
+                    return object;
+                }
                 if let Some(object) = self.constructed(&layout, args, span) {
                     return object;
                 }
@@ -401,19 +404,10 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a constructor leaves its work to another of its class, or to one of a base, which are not
-/// followed.
-fn hands_on(constructor: &Function) -> bool {
-    constructor.body.iter().flatten().any(|stmt| match &stmt.kind {
-        StmtKind::Unsupported("base class initialiser", _) => true,
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
-            ExprKind::Member { base, name, arrow: true, .. } => {
-                matches!(base.kind, ExprKind::This) && *name == constructor.name
-            }
-            _ => false,
-        },
-        _ => false,
-    })
+/// Whether a constructor has an initialiser of a base that is not followed.
+fn has_lost_initialiser(constructor: &Function) -> bool {
+    let is_lost = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Unsupported("base class initialiser", _));
+    constructor.body.iter().flatten().any(is_lost)
 }
 
 /// Whether an expression is a variable or a member of one: it does nothing to ask for it again.

@@ -1,7 +1,7 @@
 //! Does copying an object run code of its class?
 //!
-//! A copy constructor or assignment that copies each member does what the language does. What another one does
-//! is not followed: of the copy nothing is known.
+//! A copy constructor or assignment that copies each member does what the language does. Another assignment is a
+//! call like any other. What another constructor does is not followed: of the copy nothing is known.
 
 use super::construct::unmade;
 use super::machine::{Machine, Mode};
@@ -27,7 +27,7 @@ impl Machine<'_> {
         }
         let ty = self.type_of(expr);
         match ty {
-            Ty::Record(layout) if self.is_copied_by_class(&layout, BASES) => {
+            Ty::Record(layout) if self.some_part_says(&layout, BASES, Self::copies_itself) => {
                 self.touch_in(&value, "a copy constructor", expr.span);
                 self.may_access(expr.span);
                 self.may_order(expr.span);
@@ -38,9 +38,14 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a class, or that of a part of it, says itself what a copy is.
-    pub(super) fn is_copied_by_class(&mut self, layout: &Layout, depth: usize) -> bool {
-        if self.copies_itself(layout) {
+    /// Whether a class, or that of a part of it, `says` something itself.
+    pub(super) fn some_part_says(
+        &mut self,
+        layout: &Layout,
+        depth: usize,
+        says: fn(&Self, &Layout) -> bool,
+    ) -> bool {
+        if says(self, layout) {
             return true;
         }
         let Some(record) = layout.record.clone().filter(|_| depth > 0) else { return false };
@@ -52,19 +57,27 @@ impl Machine<'_> {
         let members =
             layout.fields.iter().filter(|field| !field.reference).filter_map(|it| of_member(&it.ty));
         let parts: Vec<_> = members.chain(bases).collect();
-        parts.iter().any(|part| self.is_copied_by_class(part, depth - 1))
+        parts.iter().any(|part| self.some_part_says(part, depth - 1, says))
     }
 
-    /// Whether a class says itself what a copy is: that is not followed.
+    /// Whether a class says itself how a copy is made: that is not followed.
     pub(super) fn copies_itself(&self, layout: &Layout) -> bool {
+        self.copies_by(layout, &layout.name)
+    }
+
+    /// Whether a class says itself what an assignment of one of its objects to another does.
+    pub(super) fn assigns_itself(&self, layout: &Layout) -> bool {
+        self.copies_by(layout, "operator=")
+    }
+
+    /// Whether a method of this name copies an object of its class in another way than the language does.
+    fn copies_by(&self, layout: &Layout, name: &str) -> bool {
         let own = |f: &&Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.body.is_some();
         let works = |f: &Arc<Function>| takes_itself(f) && !copies_members(f, layout);
         self.mode == Mode::Device
             && layout.record.is_some()
             && self.program.has_own_copies()
-            && ["operator=", &*layout.name]
-                .iter()
-                .any(|name| self.program.functions(name).iter().filter(own).any(works))
+            && self.program.functions(name).iter().filter(own).any(works)
     }
 }
 

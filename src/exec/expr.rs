@@ -291,9 +291,11 @@ impl Machine<'_> {
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
             // What the reference leads to that an operator hands back is not read.
-            ExprKind::Assign(Some(_), ..) | ExprKind::Binary(..) | ExprKind::Unary(..)
+            ExprKind::Assign(..) | ExprKind::Binary(..) | ExprKind::Unary(..)
                 if self.mode == Mode::Device && self.called_place(expr).is_some() => {}
-            ExprKind::Assign(_, target, value) if self.is_data(target) => {
+            ExprKind::Assign(op, target, value)
+                if self.is_data(target) && !(op.is_none() && self.is_called_assignment(target, value)) =>
+            {
                 self.note_inner_branches(expr);
                 self.effects(value);
                 self.effects(target);

@@ -8,7 +8,8 @@ use super::machine::Machine;
 use super::members::BASES;
 use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Pointer, Step, Steps, Target, Value};
-use crate::ir::{Expr, ExprKind, Field, Name, Path, Record, Stmt, StmtKind};
+use crate::ir::{Expr, ExprKind, Field, Function, Name, Path, Record, Stmt, StmtKind};
+use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ impl Machine<'_> {
         let Some(record) = layout.record.clone() else { return self.run(body) };
         let count = body.iter().take_while(|stmt| initialised(stmt).is_some()).count();
         let (written, rest) = body.split_at(count);
+        if written.iter().filter_map(initialised).any(|name| delegates(&layout, name)) {
+            return self.run(body);
+        }
         let is_written =
             |name: &str| written.iter().any(|stmt| initialised(stmt).is_some_and(|it| **it == *name));
         let of_bases = self.bases_by_default(&record, &layout, written);
@@ -118,12 +122,52 @@ impl Machine<'_> {
         true
     }
 
-    /// `: Base(a)`
+    /// `T(args)` where the class has no such constructor but takes over those of a base: `using Base::Base;`. What it
+    /// makes is the base, and the default of each member.
+    pub(super) fn by_inherited(&mut self, layout: &Rc<Layout>, args: &[Expr], span: Span) -> Option<Value> {
+        let record = layout.record.clone().filter(|it| !it.usings.is_empty() && !it.bases.is_empty())?;
+        let takes =
+            |f: &Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.params.len() == args.len();
+        let is_copy = |ty: &Ty| matches!(ty, Ty::Record(of) if of.name == layout.name);
+        if args.is_empty()
+            || self.program.functions(&layout.name).iter().any(takes)
+            || matches!(args, [single] if is_copy(&self.type_of(single)))
+        {
+            return None;
+        }
+        let bases = self.bases(&record, &layout.env, BASES);
+        let inherited = |base: &&Rc<Layout>| record.usings.iter().any(|name| last_name(base) == &**name);
+        let mut inherited = bases.iter().filter(inherited);
+        let base = Rc::clone(inherited.next()?);
+        if inherited.next().is_some() || !self.has_constructors(&base) {
+            return None;
+        }
+        let made = match self.construct(&Ty::Record(Rc::clone(&base)), args, span) {
+            made @ Value::Aggregate(_) => made,
+            _ => return Some(unmade(layout, span)),
+        };
+        let made = self.with_temporary(made, Ty::Record(Rc::clone(layout)), |machine, object| {
+            for field in &record.fields {
+                let laid = layout.fields.iter().find(|laid| laid.name == field.name);
+                if let (Some(init), Some(laid)) = (&field.init, laid) {
+                    machine.initialise_member(layout, object, (laid, init));
+                }
+            }
+            machine.read(object, span)
+        });
+        Some(made.map_or_else(|| unmade(layout, span), |made| self.without_itself(made, layout)))
+    }
+
+    /// `: Base(a)`, or `: Own(a, b)`, which leaves the work to another constructor of the class.
     fn initialises_base(&mut self, this: &Pointer, name: &Name, value: &Expr) -> bool {
         let (Ty::Record(layout), Target::Place(place)) = (&this.pointee, &this.target) else { return false };
         let Some(record) = layout.record.clone() else { return false };
-        let bases = self.bases(&record, &layout.env, BASES);
-        let meant = self.bases_meant(&bases, name);
+        let meant = if delegates(layout, name) {
+            vec![Rc::clone(layout)]
+        } else {
+            let bases = self.bases(&record, &layout.env, BASES);
+            self.bases_meant(&bases, name)
+        };
         let Some(base) = meant.first() else { return false };
         let args = match &value.kind {
             ExprKind::InitList(items) => items.as_slice(),
@@ -149,6 +193,11 @@ impl Machine<'_> {
         }
         true
     }
+}
+
+/// Whether an initialiser names the class itself.
+fn delegates(layout: &Layout, name: &str) -> bool {
+    layout.field(name).is_none() && last_name(layout) == name
 }
 
 /// The name of a class without those of the classes around it.

@@ -2,7 +2,6 @@
 
 use super::machine::{Machine, Mode};
 use super::members::BASES;
-use super::operator_functions::operator_of;
 use super::overload::only;
 use super::packs::{expansion_in, takes_count};
 use super::slots::Slot;
@@ -83,7 +82,11 @@ impl Machine<'_> {
 
     /// Uses an object that an expression makes and nothing names, if its class is known; it is
     /// evaluated either way.
-    fn on_temporary<R>(&mut self, expr: &Expr, work: impl FnOnce(&mut Self, &Pointer) -> R) -> Option<R> {
+    pub(super) fn on_temporary<R>(
+        &mut self,
+        expr: &Expr,
+        work: impl FnOnce(&mut Self, &Pointer) -> R,
+    ) -> Option<R> {
         let ty = self.type_of(expr);
         let value = self.evaluate(expr);
         if !matches!(ty, Ty::Record(_)) || self.mode != Mode::Device {
@@ -248,177 +251,7 @@ impl Machine<'_> {
         own.or_else(|| bases.iter().find_map(|base| self.base_named(base, name, depth - 1)))
     }
 
-    /// The place that an operator's function hands back which is no method: `Mat &operator<<(Mat &m, int k)`.
-    fn place_by_operator(
-        &mut self,
-        first: &Expr,
-        path: &Path,
-        others: Vec<Expr>,
-        span: Span,
-    ) -> Option<Result<Pointer, Unknown>> {
-        let args: Vec<Expr> = std::iter::once(first.clone()).chain(others).collect();
-        if !args.iter().any(|arg| matches!(self.type_of(arg), Ty::Record(_))) {
-            return None;
-        }
-        let functions = self.choose_functions(path, &args);
-        if !functions.iter().any(refers) {
-            return None;
-        }
-        let several = self.on_own_object(functions, path, &args);
-        Some(self.place_of_several(several, path, &args, span))
-    }
-
-    /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
-    /// `tile[row] = x`. None, with nothing done, for anything else.
-    pub(super) fn called_place(&mut self, expr: &Expr) -> Option<Result<Pointer, Unknown>> {
-        match &expr.kind {
-            ExprKind::Call { callee, args } => match &callee.kind {
-                ExprKind::Path(path) => {
-                    let functions = self.choose_functions(path, args);
-                    if !functions.iter().any(refers) {
-                        return None;
-                    }
-                    let several = self.on_own_object(functions, path, args);
-                    Some(self.place_of_several(several, path, args, expr.span))
-                }
-                ExprKind::Member { base, name, arrow, args: explicit, class: None } => {
-                    let path = Path { args: explicit.clone(), ..Path::simple(name.clone()) };
-                    self.place_by_method(base, *arrow, &path, args, expr.span)
-                }
-                ExprKind::Local(_) if !matches!(self.type_of(callee), Ty::Record(_)) => {
-                    let Value::Closure(lambda, frame) = self.evaluate_as_written(callee) else { return None };
-                    matches!(lambda.return_type, Some(Type::Reference(_))).then(|| {
-                        let place = self.run_lambda(&lambda, frame, args, expr.span);
-                        place_in(place, expr.span)
-                    })
-                }
-                _ => self.place_by_method(callee, false, &Path::simple("operator()".into()), args, expr.span),
-            },
-            // Which element of a range comes is told by its iterators.
-            ExprKind::Index(_, index) if matches!(index.kind, ExprKind::Unsupported(_)) => None,
-            ExprKind::Index(base, index) => {
-                let path = Path::simple("operator[]".into());
-                let methods = self.methods_by_type(base, false, &path, std::slice::from_ref(index));
-                if methods.is_empty() {
-                    return None;
-                }
-                if !methods.iter().any(refers) {
-                    let words = "`operator[]` hands back a value";
-                    return Some(Err(Unknown::new(Reason::Unsupported, expr.span, words)));
-                }
-                self.place_by_method(base, false, &path, std::slice::from_ref(index), expr.span)
-            }
-            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Assign(Some(_), ..) => {
-                let (path, object, args) = operator_of(expr, self.program)?;
-                let place = self.place_by_method(object, false, &path, &args, expr.span);
-                place.or_else(|| self.place_by_operator(object, &path, args, expr.span))
-            }
-            ExprKind::Deref(inner) => {
-                self.place_by_method(inner, false, &Path::simple("operator*".into()), &[], expr.span)
-            }
-            _ => None,
-        }
-    }
-
-    /// Where the one of these functions leads that is called.
-    fn place_of_several(
-        &mut self,
-        mut several: Vec<(Arc<Function>, Option<Pointer>)>,
-        path: &Path,
-        args: &[Expr],
-        span: Span,
-    ) -> Result<Pointer, Unknown> {
-        let place = match several.len() {
-            1 => match several.pop() {
-                Some((function, this)) => self.run_function(&function, path, this, args, span),
-                None => Value::Undefined,
-            },
-            _ => self.call_several(several, path, args, (span, false)),
-        };
-        place_in(place, span)
-    }
-
-    fn place_by_method(
-        &mut self,
-        object: &Expr,
-        arrow: bool,
-        path: &Path,
-        args: &[Expr],
-        span: Span,
-    ) -> Option<Result<Pointer, Unknown>> {
-        if !self.methods_by_type(object, arrow, path, args).iter().any(refers) {
-            return None;
-        }
-        let object = if arrow {
-            match self.evaluate(object) {
-                Value::Pointer(pointer) => pointer,
-                _ => return None,
-            }
-        } else {
-            match self.locate(object) {
-                Ok(pointer) => pointer,
-                Err(why) => {
-                    let of_temporary = self
-                        .on_temporary(object, |machine, object| machine.place_on(object, path, args, span));
-                    return Some(of_temporary.flatten().unwrap_or(Err(why)));
-                }
-            }
-        };
-        self.place_on(&object, path, args, span)
-    }
-
-    fn place_on(
-        &mut self,
-        object: &Pointer,
-        path: &Path,
-        args: &[Expr],
-        span: Span,
-    ) -> Option<Result<Pointer, Unknown>> {
-        let methods = self.methods(object, path, args);
-        if methods.is_empty() {
-            return None;
-        }
-        let several = methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
-        Some(self.place_of_several(several, path, args, span))
-    }
-
-    /// `object[index]` where that calls a method that hands back a value.
-    pub(super) fn called_subscript(&mut self, expr: &Expr) -> Option<Value> {
-        let ExprKind::Index(base, index) = &expr.kind else { return None };
-        if matches!(index.kind, ExprKind::Unsupported(_)) {
-            return None;
-        }
-        let args = std::slice::from_ref(&**index);
-        let path = Path::simple("operator[]".into());
-        let methods = self.methods_by_type(base, false, &path, args);
-        if methods.is_empty() || methods.iter().any(refers) {
-            return None;
-        }
-        Some(match self.locate(base) {
-            Ok(object) => self.call_member(expr, &object, &path, (args, true)),
-            Err(_) => self.on_temporary(base, |machine, object| {
-                machine.call_member(expr, object, &path, (args, true))
-            })?,
-        })
-    }
-
-    /// `*object`, of a class whose `operator*` hands back a value.
-    pub(super) fn called_dereference(&mut self, expr: &Expr) -> Option<Value> {
-        let ExprKind::Deref(object) = &expr.kind else { return None };
-        let path = Path::simple("operator*".into());
-        let methods = self.methods_by_type(object, false, &path, &[]);
-        if methods.is_empty() || methods.iter().any(refers) {
-            return None;
-        }
-        Some(match self.locate(object) {
-            Ok(object) => self.call_member(expr, &object, &path, (&[], true)),
-            Err(_) => self.on_temporary(object, |machine, object| {
-                machine.call_member(expr, object, &path, (&[], true))
-            })?,
-        })
-    }
-
-    fn methods_by_type(
+    pub(super) fn methods_by_type(
         &mut self,
         object: &Expr,
         arrow: bool,
@@ -551,16 +384,4 @@ fn may_be_of(method: &Function, layout: &Layout) -> bool {
     let class = layout.record.as_ref();
     method.owner.as_ref() == Some(&layout.name)
         && class.is_none_or(|class| class.extent.is_built_in() == method.span.is_built_in())
-}
-
-fn refers(function: &Arc<Function>) -> bool {
-    matches!(function.return_type, Type::Reference(_))
-}
-
-fn place_in(value: Value, span: Span) -> Result<Pointer, Unknown> {
-    match value {
-        Value::Pointer(pointer) => Ok(pointer),
-        Value::Opaque(_, why, ..) => Err(why),
-        _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
-    }
 }

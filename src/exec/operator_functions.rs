@@ -24,15 +24,21 @@ impl Machine<'_> {
     }
 
     /// `a = b`, if it calls a function that takes something else than another object of the class.
-    pub(super) fn called_assignment(&mut self, expr: &Expr, a: &Expr, b: &Expr) -> Option<Value> {
+    pub(super) fn called_assignment(&mut self, expr: &Expr, a: &Expr, b: &Expr, used: bool) -> Option<Value> {
+        if !self.is_called_assignment(a, b) {
+            return None;
+        }
+        self.operator_call(expr, "operator=", (a, Some(b)), used)
+    }
+
+    /// Whether `a = b` may call a function: not where it is the language that copies an object.
+    pub(super) fn is_called_assignment(&mut self, a: &Expr, b: &Expr) -> bool {
         if self.program.functions("operator=").is_empty() {
-            return None;
+            return false;
         }
-        let Ty::Record(layout) = self.type_of(a) else { return None };
-        if matches!(self.type_of(b), Ty::Record(other) if other.name == layout.name) {
-            return None;
-        }
-        self.called_operator(expr, "operator=", a, Some(b))
+        let Ty::Record(layout) = self.type_of(a) else { return false };
+        let is_copy = matches!(self.type_of(b), Ty::Record(other) if other.name == layout.name);
+        !is_copy || self.assigns_itself(&layout)
     }
 
     /// `-a`, if it calls a function.
@@ -57,6 +63,17 @@ impl Machine<'_> {
     }
 
     fn called_operator(&mut self, expr: &Expr, name: &str, a: &Expr, b: Option<&Expr>) -> Option<Value> {
+        self.operator_call(expr, name, (a, b), true)
+    }
+
+    /// The same; `used`: whether its value is.
+    fn operator_call(
+        &mut self,
+        expr: &Expr,
+        name: &str,
+        (a, b): (&Expr, Option<&Expr>),
+        used: bool,
+    ) -> Option<Value> {
         if self.mode == Mode::Host || self.program.functions(name).is_empty() {
             return None;
         }
@@ -69,12 +86,12 @@ impl Machine<'_> {
         }
         if is_object(&left) && self.has_method(&left, &path, &args[1..]) {
             return Some(match self.locate(a) {
-                Ok(object) => self.call_member(expr, &object, &path, (&args[1..], true)),
-                Err(_) => self.call_on_temporary(expr, a, &path, (&args[1..], true)),
+                Ok(object) => self.call_member(expr, &object, &path, (&args[1..], used)),
+                Err(_) => self.call_on_temporary(expr, a, &path, (&args[1..], used)),
             });
         }
         let free = self.may_call_free(name, &args);
-        free.then(|| self.call_path(expr, &path, &args, true))
+        free.then(|| self.call_path(expr, &path, &args, used))
     }
 }
 

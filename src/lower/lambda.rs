@@ -36,6 +36,12 @@ impl Lowerer<'_> {
         let written = field(node, "body");
         let head = written.map_or(0, |body| self.start(body).saturating_sub(self.start(node)));
         let mutable = self.text(node).get(..head).is_some_and(|head| head.contains("mutable"));
+        let list = field(node, "captures").map_or("", |list| self.text(list));
+        if mutable && list.contains("*this") {
+            self.scope.leave(mark);
+            self.copies.pop();
+            return ExprKind::Unsupported("a lambda that changes its own copy of `*this`");
+        }
         let body = written.map(|body| self.body(body)).unwrap_or_default();
         self.scope.leave(mark);
         let first = self.copies.last().map_or(0, |copies| copies.from);
