@@ -16,6 +16,7 @@ mod intervals;
 mod lanes;
 mod possible;
 mod races;
+mod spins;
 mod unwritten;
 mod witness;
 

@@ -144,6 +144,11 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
 }
 
 impl Interval {
+    /// Whether some of it stands behind a place where threads may have waited for each other.
+    pub(super) fn is_behind(&self, waits: &[bool]) -> bool {
+        self.accesses.iter().any(|(at, _)| waits[*at])
+    }
+
     /// One that lies across no end of a loop.
     fn straight(phases: &Phases, accesses: Vec<(usize, Round)>, bounds: Bounds) -> Interval {
         let phases = Rc::clone(phases);

@@ -18,6 +18,7 @@
 //! exclude each other.
 
 use super::intervals::{Interval, Round, intervals};
+use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::{Origin, Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
@@ -85,7 +86,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
     if trace.tree.may_wait() {
         return found;
     }
-    for interval in intervals(&trace.tree, shape) {
+    let waits = behind_waits(trace);
+    for interval in intervals(&trace.tree, shape).into_iter().filter(|it| !it.is_behind(&waits)) {
         let steps = steps(trace, &interval, shape);
         let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {

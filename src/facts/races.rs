@@ -14,7 +14,8 @@
 //! threads write in one statement and a thread then reads its own result there, that is not reported. An update such
 //! as `sum += x` is: one thread's addition is lost. Two writes are reported if their values surely differ.
 //!
-//! Between different warps, functions with `volatile` and a loop that may wait for what they read are left out.
+//! What stands behind a loop that waits by atomics is left out; between different warps, so are functions with `volatile`
+//! and a loop that may wait for what they read.
 //! Within a warp, only a read after a write, or a second write, counts. Lanes that write what others read before are
 //! reported apart: in step, they do both in one instruction. `__syncwarp` orders the lanes that reach it; shuffles and
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
@@ -22,6 +23,7 @@
 
 use super::guards::{Guards, are_together, loops};
 use super::intervals::{Bounds, Interval, Round, intervals};
+use super::spins::behind_waits;
 use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
@@ -146,7 +148,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
     let loops = loops(&trace.tree);
-    for interval in intervals(&trace.tree, shape) {
+    let waits = behind_waits(trace);
+    for interval in intervals(&trace.tree, shape).into_iter().filter(|it| !it.is_behind(&waits)) {
         let guards = Guards::of(trace, &interval, &loops, ties);
         let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, set));
         for steps in of_each.flat_map(FxHashMap::into_values) {
