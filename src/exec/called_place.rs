@@ -2,7 +2,7 @@
 //!
 //! `view(row, column) = x`, `tile[row] = x`, `*iterator = x`.
 
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::operator_functions::operator_of;
 use super::types::Ty;
 use super::value::{Pointer, Value};
@@ -72,7 +72,10 @@ impl Machine<'_> {
                 }
                 self.place_by_method(base, false, &path, std::slice::from_ref(index), expr.span)
             }
-            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Assign(Some(_), ..) => {
+            ExprKind::Binary(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Step { .. }
+            | ExprKind::Assign(Some(_), ..) => {
                 let (path, object, args) = operator_of(expr, self.program)?;
                 let place = self.place_by_method(object, false, &path, &args, expr.span);
                 place.or_else(|| self.place_by_operator(object, &path, args, expr.span))
@@ -86,6 +89,20 @@ impl Machine<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Runs a call that hands back a reference to what nobody asks for; false, with nothing done, for anything else.
+    pub(super) fn discards_place(&mut self, expr: &Expr) -> bool {
+        let named = match &expr.kind {
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Path(path) => Some(&path.name),
+                ExprKind::Member { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        };
+        let may_refer = named.is_none_or(|name| self.program.functions(name).iter().any(refers));
+        self.mode == Mode::Device && may_refer && self.called_place(expr).is_some()
     }
 
     /// Where the one of these functions leads that is called.

@@ -256,6 +256,13 @@ impl Machine<'_> {
     /// Evaluates for the effect alone: a plain lvalue is not read.
     pub(crate) fn discard(&mut self, expr: &Expr) {
         match &expr.kind {
+            // What the reference leads to is not read that a function or an operator hands back.
+            ExprKind::Call { .. }
+            | ExprKind::Assign(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Step { .. }
+                if self.discards_place(expr) => {}
             ExprKind::Call { callee, args } => {
                 self.call(expr, callee, args, false);
             }
@@ -290,9 +297,14 @@ impl Machine<'_> {
                 self.step_variable(expr, target, *by, (false, false));
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
-            // What the reference leads to that an operator hands back is not read.
-            ExprKind::Assign(..) | ExprKind::Binary(..) | ExprKind::Unary(..)
-                if self.mode == Mode::Device && self.called_place(expr).is_some() => {}
+            // Nor is an object that is merely named.
+            ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. }
+                if self.mode == Mode::Device && matches!(self.type_of(expr), Ty::Record(_)) =>
+            {
+                if self.locate(expr).is_err() {
+                    self.evaluate(expr);
+                }
+            }
             ExprKind::Assign(op, target, value)
                 if self.is_data(target) && !(op.is_none() && self.is_called_assignment(target, value)) =>
             {

@@ -21,6 +21,23 @@ impl Machine<'_> {
         let name = &*path.name;
         let span = expr.span;
         let kind = builtins::kind(name)?;
+        // The program may have one of its own: `ceil(n, 32)`.
+        let is_computed = matches!(
+            kind,
+            Kind::Same
+                | Kind::Absolute
+                | Kind::Bits
+                | Kind::FloorToInt
+                | Kind::Ceiling
+                | Kind::Floor
+                | Kind::Vector
+        );
+        if is_computed
+            && !self.program.functions(name).is_empty()
+            && !self.choose_functions(path, args).is_empty()
+        {
+            return None;
+        }
         if kind == Kind::AtomicFence && self.mode == Mode::Device && self.program.functions(name).is_empty() {
             return Some(self.atomic_fence(args, span));
         }
