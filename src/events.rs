@@ -41,7 +41,7 @@ pub use launch::{Covers, Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, First, LinesApart, Pattern};
-pub(crate) use requests::{LeftOut, LoopCode, Numbers, RequestMark, Requests};
+pub(crate) use requests::{Early, LeftOut, LoopCode, Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub use taken::Roots;
 pub(crate) use taken::{Asks, Is, Side, Taken};

@@ -17,8 +17,19 @@
 //! is aligned in the other rounds is no longer what was aligned in the text. Of `sum += w[k] * v[(t + k) % 31]`, 34
 //! rounds are unrolled whole, and of 35 come 14 twice, behind 7; of a sum of distances in three dimensions 28 are, and
 //! of 31 come 12 twice, behind 7.
+//!
+//! Small loops are written out first. Then what does not change is taken out of the loops around, and larger loops are
+//! written out after that. Of `for r: for d: s += Q[r * D + d] * K[t * D + d]` the loads of `K` are made once, before
+//! the loop over `r`, or in each of its rounds:
+//!
+//! | | once | in each round |
+//! |---|---|---|
+//! | as above, 4 operations a round, `r` up to a number | `D` = 60, 62 | 64 |
+//! | `r` up to what the launch tells | 64 | 68, 72 |
+//! | `+ Q[r * D + d + 1]`, 5 operations a round | 40 | 48, 64 |
+//! | with `#pragma unroll` | 48, 64, 96, 128 | |
 
-use crate::events::Unrolled;
+use crate::events::{Early, Unrolled};
 
 /// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
 const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
@@ -27,6 +38,21 @@ const UNEVEN_SURELY_UNROLLED: u64 = 150;
 const FEW_ROUNDS: u64 = 16;
 /// A loop of more operations, and more in a round, is neither unrolled whole nor in part.
 const PERHAPS_UNROLLED: Size = Size { whole: 1000, round: 120 };
+
+/// A loop of at most so many operations is surely written out early.
+const SURELY_EARLY: u64 = 200;
+/// One of more is surely written out late.
+const PERHAPS_EARLY: u64 = 270;
+
+/// When the compiler writes out a loop of so many operations that it is not asked to unroll.
+#[must_use]
+pub(crate) fn early(operations: u64) -> Early {
+    match operations {
+        ..=SURELY_EARLY => Early::Surely,
+        ..=PERHAPS_EARLY => Early::Perhaps,
+        _ => Early::Never,
+    }
+}
 
 /// Operations of a loop: variables written (its counters among them), shared accesses, and others,
 /// which take their address besides.

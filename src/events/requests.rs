@@ -10,7 +10,7 @@ mod reduce;
 mod rounds;
 mod sides;
 
-pub(crate) use journal::{LoopCode, RequestMark};
+pub(crate) use journal::{Early, LoopCode, RequestMark};
 
 use super::{
     Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Moment, Occurrence, Partly,
@@ -126,6 +126,7 @@ impl Requests {
                 counted,
                 since,
                 again,
+                early: Early::Surely,
                 is_settled: false,
                 is_uncertain: false,
             });

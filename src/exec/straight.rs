@@ -7,7 +7,7 @@ use super::machine::{Machine, Operations, Rounds};
 use super::tree::Together;
 use super::types::Ty;
 use crate::builtins::{self, Kind};
-use crate::codegen::straight::unrolled;
+use crate::codegen::straight::{early, unrolled};
 use crate::events::{AccessOp, LoopCode, RequestMark, Unrolled};
 use crate::ir::unrolling::Unrolling;
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -82,14 +82,18 @@ impl Machine<'_> {
         (begin, before): (&RequestMark, u32),
         code: LoopCode,
     ) {
-        if parts.is_flat() {
+        if matches!(parts.unrolling, Unrolling::Asked) {
             return;
         }
+        if parts.is_flat() {
+            return self.requests.note_early(begin, code);
+        }
         match code {
-            LoopCode::WrittenOut => self.compiler.registers.join(before, self.compiler.region),
+            LoopCode::WrittenOut(_) => self.compiler.registers.join(before, self.compiler.region),
             LoopCode::Loop { .. } => self.compiler.registers.forget(),
         }
         self.requests.settle_kept(begin, before, code, &mut self.trace.accesses);
+        self.requests.note_early(begin, code);
     }
 
     fn operations(&self) -> u64 {
@@ -241,7 +245,7 @@ impl Machine<'_> {
             self.requests.make_before(begin.stores, &mut self.trace.accesses);
         }
         match is_written_out {
-            true => LoopCode::WrittenOut,
+            true => LoopCode::WrittenOut(early(whole)),
             false => {
                 let may_be_written_out = how.is_some() && !parts.is_rolled();
                 LoopCode::Loop { rounds: begun, may_be_written_out }

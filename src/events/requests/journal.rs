@@ -77,17 +77,31 @@ pub(super) struct PerhapsKept {
     pub since: u32,
     /// Which of the loads of its site in a round it is, if that made it in the round before, too.
     pub again: Option<u32>,
+    /// Of the loops around it that are written out, the latest.
+    pub early: Early,
     /// Whether it is known.
     pub is_settled: bool,
     /// Whether it is taken to be made though the compiler may have it in a register.
     pub is_uncertain: bool,
 }
 
+/// Whether the compiler has written out a loop by the time at which it takes what does not change out of the loops
+/// around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Early {
+    /// It has not, so that each round of a loop around reads all of it again.
+    Never,
+    /// Not known.
+    Perhaps,
+    /// It has.
+    Surely,
+}
+
 /// What the compiler makes of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LoopCode {
     /// Each round is code of its own.
-    WrittenOut,
+    WrittenOut(Early),
     /// One text for all of so many rounds, or for some of them where that is not known.
     Loop { rounds: u64, may_be_written_out: bool },
 }
@@ -172,7 +186,7 @@ impl Requests {
 
     /// A loop ends that began in this region. Where each round is code of its own, what was read before in one of them,
     /// or just before it, is still in a register. Otherwise only what every round reads again is: the compiler reads it
-    /// once, before the loop.
+    /// once, before the loop, unless it stands in a loop that is written out too late for that.
     ///
     /// All that this settles was noted since the loop began, at this mark, so that it goes with the loop if that is
     /// taken back.
@@ -195,12 +209,14 @@ impl Requests {
             }
             load.is_settled = true;
             let is_kept = match code {
-                LoopCode::WrittenOut => true,
+                LoopCode::WrittenOut(_) => true,
                 LoopCode::Loop { rounds, may_be_written_out } => {
                     let times = load.again.and_then(|turn| again.get(&(load.counted.site, turn)));
                     let in_each_round = times.is_some_and(|times| times + 1 == rounds);
-                    load.is_uncertain = may_be_written_out && !in_each_round;
-                    in_each_round
+                    let is_before = in_each_round && load.early == Early::Surely;
+                    load.is_uncertain =
+                        !is_before && (may_be_written_out || in_each_round && load.early == Early::Perhaps);
+                    is_before
                 }
             };
             if is_kept {
@@ -208,6 +224,19 @@ impl Requests {
                 self.left_out.loads.push(counted.position);
                 self.take_out(&counted, accesses);
             }
+        }
+    }
+
+    /// A loop ends that began at this mark: what loops around it read again in it is as early as it is. In a loop that
+    /// stays one, only what is read in each of its rounds may be taken out of it.
+    pub(crate) fn note_early(&mut self, begin: &RequestMark, code: LoopCode) {
+        for load in self.perhaps_kept[begin.perhaps_kept..].iter_mut().filter(|load| !load.is_settled) {
+            let early = match code {
+                LoopCode::WrittenOut(early) => early,
+                LoopCode::Loop { .. } if load.again.is_some_and(|turn| turn > 0) => Early::Never,
+                LoopCode::Loop { .. } => Early::Surely,
+            };
+            load.early = load.early.min(early);
         }
     }
 

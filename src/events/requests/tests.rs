@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::{Lanes, Shape, ThreadSet};
-use crate::events::{AccessEvent, Branches, LoopCode, Moment, Stored, Tiles};
+use crate::events::{AccessEvent, Branches, Early, LoopCode, Moment, Stored, Tiles};
 use crate::source::FileId;
 
 /// A loop that stays one.
@@ -219,12 +219,12 @@ fn what_a_round_reads_again_is_a_request_until_the_loop_is_known_to_be_written_o
     run.happens_since(0, all, (false, Some(4)));
     assert_eq!(run.counts(), [6, 6, 2, 2]);
     let inner = run.requests.mark();
-    run.requests.settle_kept(&inner, 3, LoopCode::WrittenOut, &mut run.trace.accesses);
+    run.requests.settle_kept(&inner, 3, LoopCode::WrittenOut(Early::Surely), &mut run.trace.accesses);
     assert_eq!(run.counts(), [6, 6, 2, 2], "none of it was read in that loop");
-    run.requests.settle_kept(&begin, 3, LoopCode::WrittenOut, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 3, LoopCode::WrittenOut(Early::Surely), &mut run.trace.accesses);
     assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![2, 2, 2, 2], 2));
     run.requests.settle_kept(&begin, 2, ROLLED, &mut run.trace.accesses);
-    run.requests.settle_kept(&begin, 0, LoopCode::WrittenOut, &mut run.trace.accesses);
+    run.requests.settle_kept(&begin, 0, LoopCode::WrittenOut(Early::Surely), &mut run.trace.accesses);
     assert_eq!(run.counts(), [2, 2, 2, 2], "the loop around stays one");
     run.requests.rollback(&begin, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);
