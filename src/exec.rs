@@ -116,3 +116,4 @@ mod unseen;
 mod value;
 mod viable;
 mod virtuals;
+mod walked;

@@ -28,7 +28,8 @@ impl Machine<'_> {
         class: Option<&Type>,
         (args, used): (&[Expr], bool),
     ) -> Value {
-        if let Some(value) = self.group_method(expr, base, &path.name, args) {
+        let known = self.group_method(expr, base, &path.name, args).or_else(|| self.bound_of_range(expr));
+        if let Some(value) = known {
             return value;
         }
         let object = if arrow { self.pointed_at(base, expr.span) } else { self.locate(base) };

@@ -15,7 +15,13 @@ use std::sync::Arc;
 impl Machine<'_> {
     /// `a + b`, if it calls a function.
     pub(super) fn called_binary(&mut self, expr: &Expr, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Value> {
-        self.called_operator(expr, &format!("operator{}", print::operator(op)), a, Some(b))
+        let called = self.called_operator(expr, &format!("operator{}", print::operator(op)), a, Some(b));
+        // Where no `!=` can be called, C++20 turns `==` round.
+        if called.is_some() || op != BinaryOp::Ne {
+            return called;
+        }
+        let equal = self.called_operator(expr, "operator==", a, Some(b))?;
+        Some(self.unary(UnaryOp::Not, equal, expr.span))
     }
 
     /// `a += b`, if it calls a function.

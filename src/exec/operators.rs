@@ -5,7 +5,7 @@ use super::arithmetic::{promote, scalar_of, undefined};
 use super::machine::{Machine, Mode};
 use super::parts::merge_parts;
 use super::types::Ty;
-use super::value::{Condition, Offset, Pointer, Relation, Target, Value};
+use super::value::{Condition, Offset, Place, Pointer, Relation, Step, Target, Value};
 use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::{BinaryOp, Scalar, UnaryOp};
 use crate::source::Span;
@@ -94,6 +94,9 @@ impl Machine<'_> {
             (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
                 (Target::Memory(x, Offset::Known(i)), Target::Memory(y, Offset::Known(j))) if x == y => {
                     Ok(self.world.sub(i, j))
+                }
+                (Target::Place(x), Target::Place(y)) if let Some(elements) = elements_between(x, y) => {
+                    Ok(Int::constant(elements))
                 }
                 _ => Err(Unknown::new(Reason::UnknownPointer, span, "a comparison of pointers")),
             },
@@ -501,4 +504,15 @@ fn compared_with_truth(relation: Relation, a: &Value, b: &Value) -> Option<Value
     };
     let not = || Rc::new(Condition::Not(Rc::clone(condition)));
     Some(Value::Condition(if wanted { Rc::clone(condition) } else { not() }))
+}
+
+/// How far one element of a local array is from another.
+fn elements_between(a: &Place, b: &Place) -> Option<i64> {
+    let (Some((Step::Index(i), before)), Some((Step::Index(j), other))) =
+        (a.path.split_last(), b.path.split_last())
+    else {
+        return None;
+    };
+    let is_same = (a.frame, a.local, before) == (b.frame, b.local, other) && !a.blurred && !b.blurred;
+    is_same.then(|| i.checked_sub(*j))?
 }

@@ -107,7 +107,7 @@ impl Machine<'_> {
             ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
             ExprKind::Call { callee, args } => match &callee.kind {
                 ExprKind::Path(path) => self.type_of_call(path, args),
-                _ => self.type_of_method(expr).unwrap_or_else(unknown),
+                _ => self.type_of_bound(expr).or_else(|| self.type_of_method(expr)).unwrap_or_else(unknown),
             },
             _ => unknown(),
         }

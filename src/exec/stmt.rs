@@ -205,7 +205,12 @@ impl Machine<'_> {
                     // A reference to a temporary is a variable.
                     let value =
                         declaration.init.as_ref().map_or(Value::Undefined, |init| self.evaluate(init));
-                    let ty = self.resolve_written(inner);
+                    let ty = match (self.resolve_written(inner), &declaration.init) {
+                        (Ty::Unknown(name), Some(init)) if &*name == nameless::AUTO => {
+                            super::deduce::decayed(&self.type_of(init))
+                        }
+                        (ty, _) => ty,
+                    };
                     return Slot { value, ty, reference: false };
                 }
             }

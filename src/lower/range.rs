@@ -7,7 +7,15 @@
 //! for (auto &x : s) x = 0;         for (int i = 0; i < (int)(sizeof s / sizeof s[0]); ++i) { auto &x = s[i]; x = 0; }
 //! ```
 //!
-//! Of anything else it is not known which element comes when, or how many there are.
+//! Anything else is walked as the language has it. What `begin` and `end` are is known when its type is: those of an
+//! array, which has no methods, are its first element and the one behind its last.
+//!
+//! ```text
+//! for (auto &x : r) x = 0;         auto &range = r; auto end = range.end();
+//!                                  for (auto at = range.begin(); at != end; ++at) { auto &x = *at; x = 0; }
+//! ```
+//!
+//! Of a list that is too long it is not known which element comes when.
 
 use super::lowerer::Lowerer;
 use super::nodes::children;
@@ -23,10 +31,13 @@ const MOST_ELEMENTS: usize = 64;
 
 /// The elements, one after the other.
 struct Walk {
-    index: LocalId,
-    /// How many there are.
-    count: Expr,
-    /// The one at the index.
+    /// What goes from one to the next: an index or an iterator.
+    at: LocalId,
+    ty: Type,
+    first: Expr,
+    /// Whether there is one.
+    cond: Expr,
+    /// The one that it is at.
     element: Expr,
 }
 
@@ -64,14 +75,12 @@ impl Lowerer<'_> {
             out.push(self.stmt_at(node, StmtKind::Unsupported("range-based for", init)));
             return;
         };
-        let span = walk.count.span;
-        let first = Expr { kind: ExprKind::Int(0, Scalar::I32), span };
-        init.push(self.hidden_variable(walk.index, Type::Scalar(Scalar::I32), first));
-        let index = || Box::new(Expr { kind: ExprKind::Local(walk.index), span });
-        let cond = ExprKind::Binary(BinaryOp::Lt, index(), Box::new(walk.count));
-        let step = ExprKind::Step { target: index(), by: 1, post: false };
+        let span = walk.first.span;
+        init.push(self.hidden_variable(walk.at, walk.ty, walk.first));
+        let at = Box::new(Expr { kind: ExprKind::Local(walk.at), span });
+        let step = ExprKind::Step { target: at, by: 1, post: false };
         let made = StmtKind::Loop {
-            cond: Some(Expr { kind: cond, span }),
+            cond: Some(walk.cond),
             body: declared,
             step: Some(Expr { kind: step, span }),
             body_first: false,
@@ -109,18 +118,39 @@ impl Lowerer<'_> {
                 let is_it = ExprKind::Binary(BinaryOp::Eq, Box::new(at(ExprKind::Local(index))), which);
                 element = at(ExprKind::Conditional(Box::new(at(is_it)), Box::new(before), Box::new(element)));
             }
-            return Ok(Walk { index, count, element });
+            return Ok(by_index(index, count, element));
         }
-        let array = self.full_expr(range);
-        if !matches!(&array.kind, ExprKind::Local(local) if self.kinds.arrays.contains(local)) {
-            return Err(array);
+        let range = self.full_expr(range);
+        if !matches!(&range.kind, ExprKind::Local(local) if self.kinds.arrays.contains(local)) {
+            return Ok(self.walk_with_iterators(range, init));
         }
         let index = self.hidden("index");
-        let element = |which| at(ExprKind::Index(Box::new(array.clone()), Box::new(which)));
+        let element = |which| at(ExprKind::Index(Box::new(range.clone()), Box::new(which)));
         let size = |of| Box::new(at(ExprKind::SizeofExpr(Box::new(of))));
-        let count = ExprKind::Binary(BinaryOp::Div, size(array.clone()), size(element(number(0))));
+        let count = ExprKind::Binary(BinaryOp::Div, size(range.clone()), size(element(number(0))));
         let count = ExprKind::Cast(Type::Scalar(Scalar::I32), Box::new(at(count)));
-        Ok(Walk { index, count: at(count), element: element(at(ExprKind::Local(index))) })
+        Ok(by_index(index, at(count), element(at(ExprKind::Local(index)))))
+    }
+
+    /// From `begin()` to `end()`.
+    fn walk_with_iterators(&mut self, range: Expr, init: &mut Vec<Stmt>) -> Walk {
+        let span = range.span;
+        let local = |local| Expr { kind: ExprKind::Local(local), span };
+        let whole = self.hidden("range");
+        init.push(self.hidden_variable(whole, Type::Reference(Box::new(Type::Auto)), range));
+        let call = |name: &str| {
+            let base = Box::new(local(whole));
+            let member = ExprKind::Member { base, name: name.into(), arrow: false, args: None, class: None };
+            let callee = Box::new(Expr { kind: member, span });
+            Expr { kind: ExprKind::Call { callee, args: Vec::new() }, span }
+        };
+        let end = self.hidden("end");
+        init.push(self.hidden_variable(end, Type::Auto, call("end")));
+        let at = self.hidden("at");
+        let cond = ExprKind::Binary(BinaryOp::Ne, Box::new(local(at)), Box::new(local(end)));
+        let element = ExprKind::Deref(Box::new(local(at)));
+        let (cond, element) = (Expr { kind: cond, span }, Expr { kind: element, span });
+        Walk { at, ty: Type::Auto, first: call("begin"), cond, element }
     }
 
     /// A slot that no name in the text means.
@@ -150,4 +180,13 @@ impl Lowerer<'_> {
         };
         Stmt { kind: StmtKind::Declare(vec![declaration]), span }
     }
+}
+
+/// From 0 to a count.
+fn by_index(index: LocalId, count: Expr, element: Expr) -> Walk {
+    let span = count.span;
+    let at = Expr { kind: ExprKind::Local(index), span };
+    let cond = ExprKind::Binary(BinaryOp::Lt, Box::new(at), Box::new(count));
+    let first = Expr { kind: ExprKind::Int(0, Scalar::I32), span };
+    Walk { at: index, ty: Type::Scalar(Scalar::I32), first, cond: Expr { kind: cond, span }, element }
 }

@@ -222,11 +222,16 @@ fn lists_and_arrays_are_walked_with_an_index() {
 }
 
 #[test]
-fn what_is_not_modelled_keeps_its_contents() {
+fn other_ranges_are_walked_with_iterators() {
     check(
         "for (auto& x : a) x = 1;",
-        "<unsupported: range-based for> { auto& x = a[<unsupported: element of a range>]; x = 1; }",
+        "{ auto& range = a; auto end = range.end(); auto at = range.begin(); while (at != end; ++at) { \
+         auto& x = *at; x = 1; } }",
     );
+}
+
+#[test]
+fn what_is_not_modelled_keeps_its_contents() {
     check(
         "try { f(); } catch (int e) { g(e); }",
         "<unsupported: try> { f(); <unsupported: catch> { g(e); } }",
