@@ -9,6 +9,7 @@
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
 mod access;
+mod address;
 mod aggregate;
 mod alternatives;
 mod arithmetic;

@@ -147,6 +147,9 @@ impl Machine<'_> {
         if let Some(value) = self.called_binary(expr, op, a, b) {
             return value;
         }
+        if let Some(aligned) = self.aligned_address(op, a, b, expr.span) {
+            return aligned;
+        }
         let a = self.operand(a);
         let b = self.operand(b);
         self.note_inner_branches(expr);

@@ -50,23 +50,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Arithmetic on a shared address held in an integer: `^` and `|` with a swizzle, `&`.
-    fn address_operation(&mut self, op: BinaryOp, p: &Pointer, b: &Value, span: Span) -> Value {
-        if let (Target::Memory(object, Offset::Known(offset)), Value::Int(y, _)) = (&p.target, b) {
-            let (object, offset, y) = (*object, offset.clone(), y.clone());
-            if matches!(op, BinaryOp::Xor | BinaryOp::Or | BinaryOp::And)
-                && !self.is_one_of_several(object)
-                && let Value::Int(moved, _) = self.integer_operation(op, &offset, &y, Scalar::I64, span)
-            {
-                let target = Target::Memory(object, Offset::Known(moved));
-                return Value::Pointer(Pointer { target, pointee: p.pointee.clone() });
-            }
-        }
-        self.note_pitched_escape(&Value::Pointer(p.clone()), span, "its address is used as a number");
-        let why = Unknown::new(Reason::UnknownPointer, span, "an address used as a number");
-        Value::opaque(Variation::Maybe, why)
-    }
-
     fn pointer_difference(&mut self, p: &Pointer, q: &Pointer, span: Span) -> Value {
         if let (Target::Memory(a, Offset::Known(x)), Target::Memory(b, Offset::Known(y))) =
             (&p.target, &q.target)
