@@ -109,6 +109,7 @@ mod storage;
 mod straight;
 mod switch;
 mod sync_object;
+mod tables;
 mod templates;
 mod told;
 mod tree;

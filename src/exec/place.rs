@@ -24,7 +24,9 @@ impl Machine<'_> {
                 match self.lookup(path, expr.span) {
                     Value::Pointer(pointer) => Ok(pointer),
                     Value::Opaque(_, why, ..) => Err(why),
-                    _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue")),
+                    _ => self
+                        .table_named(path)
+                        .ok_or_else(|| Unknown::new(Reason::Unsupported, expr.span, "not an lvalue")),
                 }
             }
             ExprKind::Index(base, index) => self.locate_element(expr, base, index),
@@ -309,7 +311,7 @@ impl Machine<'_> {
             self.expose(pointer);
             return Value::Pointer(Self::decay(pointer.clone()));
         }
-        if let Some(number) = self.host_element(pointer) {
+        if let Some(number) = self.host_element(pointer).or_else(|| self.read_table(pointer)) {
             return number;
         }
         match &pointer.target {

@@ -425,8 +425,8 @@ impl Machine<'_> {
         }
         match &ty {
             Ty::Array(..) | Ty::Record(_) => {
-                let pointer = self.named_global(&variable.name, &ty);
-                Value::Pointer(pointer)
+                let table = self.table(variable, &ty);
+                Value::Pointer(table.unwrap_or_else(|| self.named_global(&variable.name, &ty)))
             }
             _ => {
                 let what = Unknown::new(

@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use crate::domain::Int;
 use crate::exec::value::{Env, ObjectId};
-use crate::ir::{LocalId, Name};
+use crate::ir::{Declaration, LocalId, Name, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -32,6 +32,16 @@ pub struct Memory {
     pub barrier_counts: Vec<Counted>,
     /// Where pipelines of a thread are made.
     pub pipelines: Vec<Span>,
+    /// The constants outside of functions that are arrays or objects.
+    pub tables: Vec<(ObjectId, Rc<Table>)>,
+}
+
+/// A constant that is an array or an object.
+pub struct Table {
+    /// Its declaration, which tells it from others of its name.
+    pub declaration: Arc<Declaration>,
+    /// The numbers in it that are known, by the bytes where they begin.
+    pub numbers: FxHashMap<i64, (i64, Scalar)>,
 }
 
 /// What an object is.

@@ -1,0 +1,120 @@
+//! Which numbers are in a constant outside of functions that is an array or an object?
+//!
+//! ```text
+//! constexpr int steps[4] = {1, 2, 4, 8};      s[threadIdx.x * steps[2]]
+//! struct Squares { int v[8]; constexpr Squares() : v{} { ... } };
+//! constexpr Squares squares{};                s[squares.v[i]]
+//! ```
+//!
+//! It lies in memory, where nobody may write to it. What `__constant__` alone holds the host may change.
+
+use super::machine::{Machine, Mode, Table};
+use super::types::Ty;
+use super::value::{Offset, Pointer, Step, Steps, Target, Value};
+use crate::domain::{Int, Lanes};
+use crate::ir::{Declaration, Expr, ExprKind, Path, Scalar};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Of a longer list the numbers are not kept.
+const MOST: usize = 4096;
+
+impl Machine<'_> {
+    /// Where such an object lies.
+    pub(super) fn table_named(&mut self, path: &Path) -> Option<Pointer> {
+        let variable = self.program.variable_meant(path, &self.namespace()).cloned()?;
+        let ty = self.resolve_type(&variable.ty);
+        self.table(&variable, &ty)
+    }
+
+    /// Where a constant lies whose numbers are known.
+    pub(super) fn table(&mut self, variable: &Arc<Declaration>, ty: &Ty) -> Option<Pointer> {
+        let init = variable.init.as_ref().filter(|_| variable.constant && self.mode == Mode::Device)?;
+        let at = |object| {
+            let target = Target::Memory(object, Offset::Known(Int::constant(0)));
+            Pointer { target, pointee: ty.clone() }
+        };
+        let mut known = self.memory.tables.iter();
+        if let Some((object, _)) = known.find(|(_, table)| Arc::ptr_eq(&table.declaration, variable)) {
+            return Some(at(*object));
+        }
+        let numbers = match length(init) {
+            ..=MOST => self.numbers_of(variable, init, ty),
+            _ => FxHashMap::default(),
+        };
+        if numbers.is_empty() {
+            return None;
+        }
+        let object = self.global_object(variable.name.clone());
+        let table = Rc::new(Table { declaration: Arc::clone(variable), numbers });
+        self.memory.tables.push((object, table));
+        Some(at(object))
+    }
+
+    fn numbers_of(&mut self, variable: &Declaration, init: &Expr, ty: &Ty) -> FxHashMap<i64, (i64, Scalar)> {
+        let before = self.state.clone();
+        let recording = std::mem::replace(&mut self.recording, false);
+        // It is the same for all threads, whichever of them ask first.
+        (self.state.active, self.state.doubt) = (self.world.all, None);
+        let env = self.lookups.memo.no_env();
+        let value = self.within(env, &variable.namespace, |machine| machine.initial(init, ty));
+        self.state = before;
+        self.recording = recording;
+        let Value::Aggregate(parts) = &value else { return FxHashMap::default() };
+        let number = |(steps, part): &(Steps, Value)| match part {
+            Value::Int(int, scalar) => Some((bytes_to(ty, steps)?, (int.as_constant()?, *scalar))),
+            _ => None,
+        };
+        parts.iter().filter_map(number).collect()
+    }
+
+    /// The number that is read there, if it is in such a constant.
+    pub(super) fn read_table(&self, pointer: &Pointer) -> Option<Value> {
+        let Target::Memory(object, Offset::Known(offset)) = &pointer.target else { return None };
+        let Ty::Scalar(scalar) = &pointer.pointee else { return None };
+        let (_, table) = self.memory.tables.iter().find(|(it, _)| it == object)?;
+        let at =
+            |byte: i64| table.numbers.get(&byte).filter(|(_, of)| of == scalar).map(|(number, _)| *number);
+        let known = offset.as_known()?;
+        if let Some(byte) = known.as_constant() {
+            return Some(Value::Int(Int::constant(at(byte)?), *scalar));
+        }
+        let bytes = known.spread(self.shape());
+        let mut numbers = vec![0; bytes.len()];
+        for thread in self.state.active.threads() {
+            numbers[thread] = at(bytes[thread])?;
+        }
+        Some(Value::Int(Int::known(Lanes::close(numbers, self.shape())), *scalar))
+    }
+}
+
+/// How many numbers are written in a list.
+fn length(init: &Expr) -> usize {
+    match &init.kind {
+        ExprKind::InitList(items) | ExprKind::Construct(_, items) => items.iter().map(length).sum(),
+        _ => 1,
+    }
+}
+
+/// How far a part of something is from its beginning.
+fn bytes_to(ty: &Ty, steps: &[Step]) -> Option<i64> {
+    let mut ty = ty.clone();
+    let mut bytes = 0i64;
+    for step in steps {
+        let (inner, at) = match (&ty, step) {
+            (Ty::Array(element, _), Step::Index(index)) => {
+                let size = i64::try_from(element.constant_size()?).ok()?;
+                ((**element).clone(), index.checked_mul(size)?)
+            }
+            (Ty::Record(layout), Step::Member(name)) => {
+                let field = layout.field(name)?;
+                (field.ty.clone(), field.begins()?.as_constant()?)
+            }
+            _ => return None,
+        };
+        bytes = bytes.checked_add(at)?;
+        ty = inner;
+    }
+    Some(bytes)
+}
