@@ -93,6 +93,7 @@ mod partial_order;
 mod parts;
 pub(crate) mod pitch;
 mod place;
+mod receivers;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod record;
 mod recurrence;

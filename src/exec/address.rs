@@ -28,6 +28,16 @@ impl Machine<'_> {
 
     /// `a / 16 * 16` and `a >> 4 << 4`, if that is an address, which neither half of it is.
     pub(super) fn aligned_address(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Option<Value> {
+        // Of a number, the run gets no further by it.
+        let steps = self.steps;
+        let aligned = self.aligned(op, a, b, span);
+        if aligned.is_none() {
+            self.steps = steps;
+        }
+        aligned
+    }
+
+    fn aligned(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Option<Value> {
         let (quotient, by) = match op {
             BinaryOp::Mul if is_quotient(b, BinaryOp::Div) => (b, a),
             BinaryOp::Mul => (a, b),

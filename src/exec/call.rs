@@ -41,6 +41,7 @@ impl Machine<'_> {
             _ if matches!(self.type_of(callee), Ty::Record(_)) && self.mode == Mode::Device => {
                 match self.locate(callee) {
                     Ok(object) => {
+                        self.at_hand.receiver = self.receiver(callee, false, "operator()");
                         self.call_member(expr, &object, &Path::simple("operator()".into()), (args, used))
                     }
                     Err(_) => {

@@ -4,6 +4,7 @@
 
 use super::machine::{Machine, Mode};
 use super::operator_functions::operator_of;
+use super::receivers::narrowed;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Reason, Unknown};
@@ -134,6 +135,7 @@ impl Machine<'_> {
         if !self.methods_by_type(object, arrow, path, args).iter().any(refers) {
             return None;
         }
+        let receiver = self.receiver(object, arrow, &path.name);
         let object = if arrow {
             match self.evaluate(object) {
                 Value::Pointer(pointer) => pointer,
@@ -149,6 +151,7 @@ impl Machine<'_> {
                 }
             }
         };
+        self.at_hand.receiver = receiver;
         self.place_on(&object, path, args, span)
     }
 
@@ -159,7 +162,8 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Option<Result<Pointer, Unknown>> {
-        let methods = self.methods(object, path, args);
+        let receiver = std::mem::take(&mut self.at_hand.receiver);
+        let methods = narrowed(self.methods(object, path, args), receiver);
         if methods.is_empty() {
             return None;
         }

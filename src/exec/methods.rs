@@ -4,17 +4,16 @@ use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
 use super::packs::{expansion_in, takes_count};
+use super::receivers::{Method, has_types_of, narrowed};
 use super::slots::Slot;
-use super::types::{FieldLayout, Layout, Ty};
+use super::types::{Layout, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
-use crate::domain::{Int, Reason, Unknown};
+use crate::domain::{Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A method and the part of the object that it is run on.
-pub(super) type Method = (Arc<Function>, Pointer);
 /// The methods that a call may mean, and the class whose they are.
 type OfClass = (Vec<Arc<Function>>, Option<Rc<Layout>>);
 
@@ -39,7 +38,10 @@ impl Machine<'_> {
                     Some(part) => self.call_of_class(expr, &part, path, args),
                     None => self.call_unknown(&path.name, args, expr.span),
                 },
-                None => self.call_member(expr, &object, path, (args, used)),
+                None => {
+                    self.at_hand.receiver = self.receiver(base, arrow, &path.name);
+                    self.call_member(expr, &object, path, (args, used))
+                }
             },
             Err(_) if !arrow => self.call_on_temporary(expr, base, path, (args, used)),
             Err(_) => self.call_unknown(&path.name, args, expr.span),
@@ -122,6 +124,7 @@ impl Machine<'_> {
         path: &Path,
         (args, used): (&[Expr], bool),
     ) -> Value {
+        let receiver = std::mem::take(&mut self.at_hand.receiver);
         if let Some(value) = self.atomic_method(object, path, args, (expr.span, used)) {
             return value;
         }
@@ -131,7 +134,7 @@ impl Machine<'_> {
         if let Some(value) = self.collective_method(object, path, args, expr.span) {
             return value;
         }
-        let methods = self.methods(object, path, args);
+        let methods = narrowed(self.methods(object, path, args), receiver);
         if methods.is_empty() {
             let is_held = |layout: &Layout| layout.record.is_some() && layout.field(&path.name).is_some();
             if matches!(&object.pointee, Ty::Record(layout) if is_held(layout)) && self.mode == Mode::Device {
@@ -334,50 +337,6 @@ impl Machine<'_> {
         let written = |machine: &mut Self| machine.resolve_type(&method.return_type);
         method.template_params.is_empty().then(|| self.within_head(method, Rc::clone(&class.env), written))
     }
-
-    /// The part of an object that is of the class that a type names.
-    pub(super) fn named_part(&mut self, object: &Pointer, class: &Type) -> Option<Pointer> {
-        match self.resolve_type(class) {
-            Ty::Record(layout) => self.part_of_class(object, &layout.name, BASES),
-            _ => None,
-        }
-    }
-
-    pub(super) fn part_of_class(&mut self, object: &Pointer, class: &Name, depth: usize) -> Option<Pointer> {
-        match &object.pointee {
-            Ty::Record(layout) if layout.name == *class => Some(object.clone()),
-            _ => self.parts(object, depth).iter().find_map(|part| self.part_of_class(part, class, depth - 1)),
-        }
-    }
-
-    /// The parts of an object that are its bases; none at a depth of 0.
-    fn parts(&mut self, object: &Pointer, depth: usize) -> Vec<Pointer> {
-        let Ty::Record(layout) = &object.pointee else { return Vec::new() };
-        let Some(record) = &layout.record else { return Vec::new() };
-        let bases = self.bases(record, &layout.env, depth);
-        bases.into_iter().map(|base| self.part(object, layout, base)).collect()
-    }
-
-    fn part(&self, object: &Pointer, whole: &Layout, base: Rc<Layout>) -> Pointer {
-        // Of a base without members nothing is ever read.
-        let first = base.fields.first();
-        let before = |field: &FieldLayout| {
-            let inner = field.begins()?;
-            Some(self.world.sub(&whole.field(&field.name)?.begins()?, &inner))
-        };
-        let at = first.and_then(before).unwrap_or_else(|| Int::constant(0));
-        let target = match &object.target {
-            Target::Memory(object, offset) => Target::Memory(*object, self.offset_by(offset, &at)),
-            // A member of a base is found by its name.
-            other => other.clone(),
-        };
-        Pointer { target, pointee: Ty::Record(base) }
-    }
-}
-
-/// Whether two functions are written with parameters of the same types.
-fn has_types_of(a: &Function, b: &Function) -> bool {
-    a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(x, y)| x.ty == y.ty)
 }
 
 /// Whether a method may belong to a class, by its name: what a library has belongs to no class of the program.

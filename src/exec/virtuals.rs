@@ -9,7 +9,7 @@
 
 use super::machine::{Machine, Mode};
 use super::members::BASES;
-use super::methods::Method;
+use super::receivers::Method;
 use super::same_type::same_type;
 use super::types::{Layout, Ty};
 use super::value::{Offset, Pointer, Target};

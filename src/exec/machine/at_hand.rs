@@ -2,6 +2,7 @@
 
 use crate::domain::{Int, Unknown};
 use crate::events::{CopySource, Tile};
+use crate::ir::Through;
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct AtHand {
     pub stores_of_warp: Option<Span>,
     /// What the function is one of that is about to be called.
     pub several: Option<OneOfSeveral>,
+    /// Whether the object may be written that a method is about to be called on.
+    pub receiver: Through,
 }
 
 impl Default for AtHand {
@@ -46,6 +49,7 @@ impl Default for AtHand {
             chosen: false,
             stores_of_warp: None,
             several: None,
+            receiver: Through::Untold,
         }
     }
 }
