@@ -196,7 +196,7 @@ impl Lowerer<'_> {
         };
         match path {
             Some(path) => Expr { kind: ExprKind::Path(Box::new(path)), span },
-            None => Expr { kind: ExprKind::Unsupported("name"), span },
+            None => Expr { kind: ExprKind::Unsupported("name whose scope is not followed"), span },
         }
     }
 }
