@@ -119,4 +119,5 @@ mod unseen;
 mod value;
 mod viable;
 mod virtuals;
+mod volatiles;
 mod walked;

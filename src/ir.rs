@@ -548,6 +548,8 @@ pub struct Declaration {
     pub dimension_spans: Vec<Span>,
     /// Whether it is `const` or `constexpr`.
     pub constant: bool,
+    /// Whether it is `volatile`, or what it leads to.
+    pub volatile: bool,
 }
 
 /// Where a variable lives.
@@ -728,6 +730,8 @@ pub struct Local {
     pub constant: bool,
     /// Whether what it leads to may be written by way of it, if it is a pointer, a reference or an array.
     pub through: Through,
+    /// Whether it is `volatile`, or what it leads to.
+    pub volatile: bool,
 }
 
 /// Whether something may be written by way of a pointer or a reference, as far as its declaration tells.
@@ -819,6 +823,8 @@ pub struct Field {
     pub bit_field: bool,
     /// Whether it may be changed in a `const` object too.
     pub mutable: bool,
+    /// Whether it is `volatile`, or what it leads to.
+    pub volatile: bool,
     /// What it is unless something else is said, if that is written.
     pub init: Option<Expr>,
 }

@@ -249,9 +249,10 @@ struct Member {
     region: u32,
 }
 
-/// The element size of an access that can be joined with its neighbours.
+/// The element size of an access that can be joined with its neighbours. What is `volatile` never is.
 fn joinable(access: &Access) -> Option<u32> {
-    let plain = matches!(access.op, AccessOp::Load | AccessOp::Store) && access.unknown.is_none();
+    let is_plain = matches!(access.op, AccessOp::Load | AccessOp::Store) && !access.volatile;
+    let plain = is_plain && access.unknown.is_none();
     access.bytes.filter(|bytes| plain && matches!(bytes, 1 | 2 | 4 | 8))
 }
 

@@ -49,6 +49,8 @@ pub struct Access {
     pub around: bool,
     /// Whether the compiler does not see of which array it is.
     pub of_several: bool,
+    /// Whether it is of something `volatile`: the compiler does each such access for itself, as it is written.
+    pub volatile: bool,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first; one list for each way there.
@@ -131,6 +133,7 @@ impl Access {
             around: false,
             tiles: Tiles::default(),
             of_several: false,
+            volatile: false,
             array,
             paths: Vec::new(),
             occurrences: 0,
@@ -156,6 +159,7 @@ impl Access {
             scalar: self.scalar,
             joins_members: self.joins_members,
             around: self.around,
+            volatile: self.volatile,
             tiles: self.tiles,
             paths: self.paths.clone(),
             ..Access::new(self.span, self.op, array)

@@ -18,7 +18,7 @@ impl Machine<'_> {
                 && let Value::Int(moved, _) = self.integer_operation(op, &offset, &y, Scalar::I64, span)
             {
                 let target = Target::Memory(object, Offset::Known(moved));
-                return Value::Pointer(Pointer { target, pointee: p.pointee.clone() });
+                return Value::Pointer(Pointer { target, ..p.clone() });
             }
         }
         self.note_pitched_escape(&Value::Pointer(p.clone()), span, "its address is used as a number");

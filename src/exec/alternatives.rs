@@ -57,10 +57,10 @@ impl Machine<'_> {
     /// A value that may have become another, of which nothing is known but that a pointer led here.
     pub(super) fn anything(&self, value: &Value, variation: Variation, why: Unknown) -> Value {
         match value {
-            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee, volatile }) => {
                 let object = self.either_object(*object, ANYWHERE);
                 let target = Target::Memory(object, Offset::unknown(variation.max(Variation::Maybe), why));
-                Value::Pointer(Pointer { target, pointee: pointee.clone() })
+                Value::Pointer(Pointer { target, pointee: pointee.clone(), volatile: *volatile })
             }
             _ => Value::opaque(variation, why),
         }

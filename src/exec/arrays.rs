@@ -54,7 +54,9 @@ impl Machine<'_> {
                 object
             }
         };
-        Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty }
+        let volatile = declaration.volatile || self.names_volatile(&declaration.ty);
+        let target = Target::Memory(object, Offset::Known(Int::constant(0)));
+        Pointer { target, pointee: ty, volatile }
     }
 
     /// The number in the trace of global memory that has this name, if accesses of it are asked for.

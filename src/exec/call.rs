@@ -280,7 +280,10 @@ impl Machine<'_> {
         let env = self.bind_rest(&function.owner_params, env);
         let env = self.lookups.memo.shared_env(function, env);
         for ((local, slot), param) in pending.into_iter().zip(&function.params) {
-            let slot = self.bound_parameter(function, &env, param, slot, span);
+            let mut slot = self.bound_parameter(function, &env, param, slot, span);
+            let known = function.locals.get(local.0 as usize);
+            let volatile = known.is_some_and(|it| it.volatile) || self.names_volatile(&param.ty);
+            slot.value = slot.value.if_volatile(volatile);
             slots.set(local.0 as usize, slot);
         }
         Bound { env, slots, from_launch }

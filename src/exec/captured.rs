@@ -67,7 +67,7 @@ impl Machine<'_> {
                 Some(Slot { reference: true, .. }) | None => {}
                 Some(Slot { ty, .. }) => {
                     let place = Place { frame, local: *local, path: Steps::new(), blurred: false };
-                    self.expose(&Pointer { target: Target::Place(place), pointee: ty });
+                    self.expose(&Pointer { target: Target::Place(place), pointee: ty, volatile: false });
                 }
             }
         }

@@ -65,7 +65,7 @@ impl Machine<'_> {
         objects.dedup();
         let several = self.several(Several { objects: objects.into(), begins: Some(begins.into()) });
         let target = Target::Memory(several, Offset::Known(first.clone()));
-        Some(Pointer { target, pointee: p.pointee.clone() })
+        Some(Pointer { target, ..p.clone() })
     }
 
     /// The places that a pointer may lead to, if they are known.
@@ -117,7 +117,7 @@ impl Machine<'_> {
                 true => Offset::unknown(Variation::Maybe, still_in_a_register()),
                 false => Offset::Known(self.further_on(at, *by)),
             };
-            Pointer { target: Target::Memory(*object, offset), pointee: pointer.pointee.clone() }
+            Pointer { target: Target::Memory(*object, offset), ..pointer.clone() }
         };
         Some(begins.iter().map(place).collect())
     }

@@ -57,7 +57,7 @@ impl Machine<'_> {
     pub(super) fn in_register(&mut self, site: usize, offset: &Int, within: u32) -> Still {
         self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
-        let (array, op) = (access.array, access.op);
+        let (array, op, volatile) = (access.array, access.op, access.volatile);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
             self.may_touch(site);
             return Still::No;
@@ -78,7 +78,7 @@ impl Machine<'_> {
         if !met.load {
             self.compiler.registers.written(array, Some(&met));
         }
-        if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
+        if volatile {
             self.compiler.registers.array_may_be_read(array);
             return Still::No;
         }

@@ -39,7 +39,7 @@ impl Machine<'_> {
             }
             same => same.clone(),
         };
-        Pointer { target, pointee: Ty::Scalar(Scalar::U8) }
+        Pointer { target, pointee: Ty::Scalar(Scalar::U8), volatile: object.volatile }
     }
 
     /// The layout of an object of a class in shared memory.

@@ -157,7 +157,7 @@ impl Machine<'_> {
         let Ty::Record(layout) = &slot.ty else { return None };
         let destructor = self.destructor(layout)?;
         let place = Place { frame, local, path: Steps::new(), blurred: false };
-        let object = Pointer { target: Target::Place(place), pointee: slot.ty.clone() };
+        let object = Pointer { target: Target::Place(place), pointee: slot.ty.clone(), volatile: false };
         Some((destructor, object))
     }
 

@@ -75,7 +75,7 @@ impl Machine<'_> {
                 place = self.advance_place(place, &index, 1);
             }
         }
-        Some(Pointer { target: Target::Place(place), pointee })
+        Some(Pointer { target: Target::Place(place), pointee, volatile: false })
     }
 
     /// The base of a subscript as a pointer to its elements, and the length of a shared array.

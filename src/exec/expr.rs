@@ -204,7 +204,11 @@ impl Machine<'_> {
             _ => None,
         };
         match (self.convert(value, &ty), unknown) {
-            (Value::Pointer(pointer), Some(pointee)) => Value::Pointer(Pointer { pointee, ..pointer }),
+            (Value::Pointer(pointer), unknown) => {
+                let volatile = self.cast_is_volatile(written, pointer.volatile);
+                let pointee = unknown.unwrap_or_else(|| pointer.pointee.clone());
+                Value::Pointer(Pointer { pointee, volatile, ..pointer })
+            }
             (value, _) => value,
         }
     }
@@ -361,6 +365,10 @@ impl Machine<'_> {
                 self.evaluate(expr);
             }
             _ if self.acts(expr) => {
+                self.evaluate(expr);
+            }
+            // What is behind it would be read otherwise.
+            ExprKind::Cast(Type::Reference(ty), _) if self.names_volatile(ty) => {
                 self.evaluate(expr);
             }
             _ => {

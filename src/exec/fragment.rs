@@ -99,7 +99,7 @@ impl Machine<'_> {
             let sum = machine.world.add(&down, &places);
             let moved = machine.world.scale(&sum, size);
             let target = Target::Memory(*object, Offset::Known(machine.world.add(start, &moved)));
-            Some(Pointer { target, pointee: Ty::Scalar(Scalar::U8) })
+            Some(Pointer { target, pointee: Ty::Scalar(Scalar::U8), volatile: false })
         };
         let parts = ld.as_constant().and_then(|ld| parts(&requests, ld, size));
         let requests: Option<Vec<(FragmentRequest, Pointer)>> =
@@ -151,7 +151,7 @@ impl Machine<'_> {
         };
         if let Target::Memory(object, _) = pointer.target {
             let target = Target::Memory(object, Offset::unknown(Variation::Varying, why));
-            self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
+            self.record(op, &Pointer { target, ..pointer.clone() }, span, None);
         }
     }
 }

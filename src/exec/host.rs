@@ -89,7 +89,7 @@ impl Machine<'_> {
         }
         let pointee = self.state.frames.first()?.slots.get(local.0 as usize)?.ty.clone();
         let place = Place { frame: 0, local, path: Steps::new(), blurred: false };
-        Some(Pointer { target: Target::Place(place), pointee })
+        Some(Pointer { target: Target::Place(place), pointee, volatile: false })
     }
 
     /// `if` in host code: both sides are run unless the numbers decide.

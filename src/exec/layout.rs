@@ -132,6 +132,7 @@ impl Machine<'_> {
                         reference,
                         bit_field: field.bit_field,
                         mutable: field.mutable,
+                        volatile: field.volatile || self.names_volatile(&field.ty),
                     });
                 }
             }

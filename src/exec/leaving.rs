@@ -208,9 +208,17 @@ impl Machine<'_> {
         let Rounds { any, last } = rounds;
         match value {
             Value::Int(int, scalar) => Value::Int(self.world.renamed(int, any, last), *scalar),
-            Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(offset)), pointee }) => {
+            Value::Pointer(Pointer {
+                target: Target::Memory(object, Offset::Known(offset)),
+                pointee,
+                volatile,
+            }) => {
                 let offset = Offset::Known(self.world.renamed(offset, any, last));
-                Value::Pointer(Pointer { target: Target::Memory(*object, offset), pointee: pointee.clone() })
+                Value::Pointer(Pointer {
+                    target: Target::Memory(*object, offset),
+                    pointee: pointee.clone(),
+                    volatile: *volatile,
+                })
             }
             Value::Aggregate(parts) => {
                 let parts = parts.iter().map(|(path, part)| (path.clone(), self.in_last_round(part, rounds)));
@@ -233,9 +241,13 @@ pub(super) struct Rounds {
 fn left_behind(slot: &Slot, apart: bool, span: Span) -> Value {
     match &slot.value {
         value if !apart => value.clone(),
-        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee, volatile }) => {
             let offset = Offset::unknown(Variation::Maybe, in_another_iteration(span));
-            Value::Pointer(Pointer { target: Target::Memory(*object, offset), pointee: pointee.clone() })
+            Value::Pointer(Pointer {
+                target: Target::Memory(*object, offset),
+                pointee: pointee.clone(),
+                volatile: *volatile,
+            })
         }
         _ => Value::opaque(Variation::Maybe, in_another_iteration(span)),
     }

@@ -110,7 +110,7 @@ impl Machine<'_> {
         let number = self.state.frames.last_mut()?.slots.push(slot);
         let local = LocalId(u32::try_from(number).ok()?);
         let place = Place { frame, local, path: Steps::new(), blurred: false };
-        let result = work(self, &Pointer { target: Target::Place(place), pointee: ty });
+        let result = work(self, &Pointer { target: Target::Place(place), pointee: ty, volatile: false });
         if let Some(frame) = self.state.frames.get_mut(frame) {
             frame.slots.truncate(number);
         }

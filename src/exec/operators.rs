@@ -294,7 +294,7 @@ impl Machine<'_> {
             (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
                 (Target::Memory(o, Offset::Known(x)), Target::Memory(r, Offset::Known(y))) if o == r => {
                     let target = Target::Memory(*o, Offset::Known(self.world.blend(x, y, mask)));
-                    Value::Pointer(Pointer { target, pointee: p.pointee.clone() })
+                    Value::Pointer(Pointer { target, ..p.clone() })
                 }
                 _ => self.lost(a, b),
             },
@@ -315,12 +315,12 @@ impl Machine<'_> {
             ),
         };
         let shared = |v: &Value| match v {
-            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-                Some((*object, pointee.clone()))
+            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee, volatile }) => {
+                Some((*object, pointee.clone(), *volatile))
             }
             _ => None,
         };
-        if let (Some((object, pointee)), Some((other, _))) = (shared(a), shared(b)) {
+        if let (Some((object, pointee, one)), Some((other, _, two))) = (shared(a), shared(b)) {
             let why = match object == other {
                 true => {
                     let words = "its pointer depends on a condition";
@@ -330,7 +330,7 @@ impl Machine<'_> {
             };
             let object = self.either_object(object, other);
             let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
-            return Value::Pointer(Pointer { target, pointee });
+            return Value::Pointer(Pointer { target, pointee, volatile: one || two });
         }
         let variation = a.variation().max(b.variation()).max(Variation::Maybe);
         match (a, b) {
@@ -370,7 +370,7 @@ impl Machine<'_> {
                     match self.world.mul(&difference, &Int::symbol(choice)) {
                         Ok(part) => {
                             let target = Target::Memory(*o, Offset::Known(self.world.add(y, &part)));
-                            Value::Pointer(Pointer { target, pointee: p.pointee.clone() })
+                            Value::Pointer(Pointer { target, ..p.clone() })
                         }
                         Err(NotAffine) => self.lost(a, b),
                     }

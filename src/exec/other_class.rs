@@ -50,6 +50,7 @@ impl Machine<'_> {
         let object = place.unwrap_or_else(|| Pointer {
             target: Target::Place(Place { frame, local, path: Steps::new(), blurred: false }),
             pointee: Ty::Record(Rc::clone(&of)),
+            volatile: false,
         });
         let made = match way {
             Way::Constructors(all) => {

@@ -49,7 +49,8 @@ impl Machine<'_> {
             ExprKind::Cast(Type::Reference(ty), inner) => {
                 let pointer = self.locate(inner)?;
                 let to = self.resolve_type(ty);
-                Ok(Pointer { target: self.as_declared(pointer, &to).target, pointee: to })
+                let volatile = self.cast_is_volatile(ty, pointer.volatile);
+                Ok(Pointer { target: self.as_declared(pointer, &to).target, pointee: to, volatile })
             }
             ExprKind::Assign(_, target, _) | ExprKind::Step { target, post: false, .. } => {
                 self.evaluate(expr);
@@ -94,6 +95,7 @@ impl Machine<'_> {
         Ok(Pointer {
             target: Target::Place(Place { frame, local, path: Steps::new(), blurred: false }),
             pointee,
+            volatile: self.is_declared_volatile(local),
         })
     }
 
@@ -151,14 +153,17 @@ impl Machine<'_> {
                 Target::Memory(object, moved)
             }
         };
-        let place = Pointer { target, pointee };
+        let volatile = base.volatile || field.as_ref().is_some_and(|field| field.volatile);
+        let place = Pointer { target, pointee, volatile };
         if reference { self.referred(&place, span) } else { Ok(place) }
     }
 
     /// What a member that is a reference refers to.
     fn referred(&mut self, place: &Pointer, span: Span) -> Result<Pointer, Unknown> {
         let ty = Ty::Pointer(Rc::new(place.pointee.clone()));
-        match self.read(&Pointer { target: place.target.clone(), pointee: ty }, span) {
+        match self
+            .read(&Pointer { target: place.target.clone(), pointee: ty, volatile: place.volatile }, span)
+        {
             Value::Pointer(pointer) => Ok(pointer),
             Value::Opaque(_, why, ..) => Err(why),
             _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
@@ -176,7 +181,7 @@ impl Machine<'_> {
         {
             place.path.push(Step::Index(0));
         }
-        Pointer { target, pointee }
+        Pointer { target, pointee, volatile: pointer.volatile }
     }
 
     /// `sizeof`, in bytes.
@@ -219,7 +224,7 @@ impl Machine<'_> {
                 Target::Memory(*object, moved)
             }
         };
-        Pointer { target, pointee: pointer.pointee.clone() }
+        Pointer { target, ..pointer.clone() }
     }
 
     /// `pointer + index`, in elements.
@@ -232,7 +237,7 @@ impl Machine<'_> {
                 Target::Memory(object, moved)
             }
         };
-        Pointer { target, pointee: pointer.pointee }
+        Pointer { target, pointee: pointer.pointee, volatile: pointer.volatile }
     }
 
     fn advance_offset(
@@ -317,7 +322,7 @@ impl Machine<'_> {
         match &pointer.target {
             Target::Place(place) => {
                 let place = self.as_used(place, &pointer.pointee);
-                self.read_place(&place, &pointer.pointee, span)
+                self.read_place(&place, &pointer.pointee, span).if_volatile(pointer.volatile)
             }
             Target::Memory(object, offset) => {
                 // Of several, what is read is called by the first.
@@ -359,7 +364,7 @@ impl Machine<'_> {
     pub(crate) fn write(&mut self, pointer: &Pointer, value: Value, span: Span) {
         match &pointer.target {
             Target::Place(place) => {
-                let value = self.convert(value, &pointer.pointee);
+                let value = self.convert(value, &pointer.pointee).if_volatile(pointer.volatile);
                 let place = self.as_used(place, &pointer.pointee);
                 self.write_place(&place, value);
             }

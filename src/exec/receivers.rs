@@ -65,7 +65,7 @@ impl Machine<'_> {
             // A member of a base is found by its name.
             other => other.clone(),
         };
-        Pointer { target, pointee: Ty::Record(base) }
+        Pointer { target, pointee: Ty::Record(base), volatile: object.volatile }
     }
 }
 

@@ -77,6 +77,7 @@ impl Machine<'_> {
             (Some(_), None) => self.partly_known(op, bytes, offset),
         };
         self.trace.accesses[site].of_several |= self.at_hand.chosen;
+        self.trace.accesses[site].volatile |= pointer.volatile;
         let calls = self.around.calls_around(span);
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };

@@ -61,7 +61,7 @@ impl Machine<'_> {
                 Target::Memory(object, Offset::Known(offset)) => {
                     let offset = Offset::Known(self.world.add(offset, &moved));
                     let target = Target::Memory(*object, offset);
-                    Value::Pointer(Pointer { target, pointee: pointer.pointee.clone() })
+                    Value::Pointer(Pointer { target, ..pointer.clone() })
                 }
                 Target::Memory(object, _) => self.lost_value(value, Variation::Maybe, *object),
                 Target::Place(_) => self.lost_value(value, Variation::Maybe, ANYWHERE),
@@ -169,10 +169,10 @@ impl Machine<'_> {
     pub(super) fn lost_value(&self, value: &Value, variation: Variation, into: ObjectId) -> Value {
         let why = not_followed();
         match value {
-            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee, volatile }) => {
                 let object = self.either_object(*object, into);
                 let target = Target::Memory(object, Offset::unknown(variation.max(Variation::Maybe), why));
-                Value::Pointer(Pointer { target, pointee: pointee.clone() })
+                Value::Pointer(Pointer { target, pointee: pointee.clone(), volatile: *volatile })
             }
             Value::Undefined => Value::Undefined,
             _ => Value::opaque(variation, why),

@@ -450,7 +450,11 @@ impl Machine<'_> {
                 object
             }
         };
-        Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty.clone() }
+        Pointer {
+            target: Target::Memory(object, Offset::Known(Int::constant(0))),
+            pointee: ty.clone(),
+            volatile: false,
+        }
     }
 
     /// A value of this type of which only the variation is known. Integers that are the same for
@@ -469,7 +473,7 @@ impl Machine<'_> {
             Ty::Pointer(inner) if variation == Variation::Uniform => {
                 let object = self.global_object(name.into());
                 let target = Target::Memory(object, Offset::Known(Int::constant(0)));
-                Value::Pointer(Pointer { target, pointee: (**inner).clone() })
+                Value::Pointer(Pointer { target, pointee: (**inner).clone(), volatile: false })
             }
             Ty::Scalar(scalar) if scalar.is_integer() && self.mode == Mode::Device => {
                 self.own_integer(*scalar, Origin::Own, variation, why.clone())

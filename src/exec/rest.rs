@@ -60,7 +60,11 @@ impl Machine<'_> {
                 let sum = self.sum_with_rest(int, &numbers.collect::<Option<Vec<_>>>()?, rest)?;
                 Some(Value::Int(sum, *scalar))
             }
-            Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(offset)), pointee }) => {
+            Value::Pointer(Pointer {
+                target: Target::Memory(object, Offset::Known(offset)),
+                pointee,
+                volatile,
+            }) => {
                 let offsets =
                     others.iter().map(|other| match other {
                         Value::Pointer(Pointer {
@@ -70,7 +74,7 @@ impl Machine<'_> {
                     });
                 let sum = self.sum_with_rest(offset, &offsets.collect::<Option<Vec<_>>>()?, rest)?;
                 let target = Target::Memory(*object, Offset::Known(sum));
-                Some(Value::Pointer(Pointer { target, pointee: pointee.clone() }))
+                Some(Value::Pointer(Pointer { target, pointee: pointee.clone(), volatile: *volatile }))
             }
             _ => None,
         }

@@ -156,7 +156,11 @@ impl Machine<'_> {
                 let pointer = self.shared_variable(declaration);
                 Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true }
             }
-            _ => self.declare_automatic(declaration),
+            _ => {
+                let slot = self.declare_automatic(declaration);
+                let volatile = declaration.volatile || self.names_volatile(&declaration.ty);
+                Slot { value: slot.value.if_volatile(volatile), ..slot }
+            }
         };
         // An object of a class that is not seen may wait where it begins to live; so may a macro that stands
         // before what looks like a declaration. The block as a group, and tiles of a warp, are only numbers.
@@ -194,8 +198,9 @@ impl Machine<'_> {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
+                    let volatile = pointer.volatile;
                     let target = self.as_declared(pointer, &pointee).target;
-                    let pointer = Pointer { target, pointee: pointee.clone() };
+                    let pointer = Pointer { target, pointee: pointee.clone(), volatile };
                     return Slot { value: Value::Pointer(pointer), ty: pointee, reference: true };
                 }
                 _ => {

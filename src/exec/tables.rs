@@ -33,7 +33,7 @@ impl Machine<'_> {
         let init = variable.init.as_ref().filter(|_| variable.constant && self.mode == Mode::Device)?;
         let at = |object| {
             let target = Target::Memory(object, Offset::Known(Int::constant(0)));
-            Pointer { target, pointee: ty.clone() }
+            Pointer { target, pointee: ty.clone(), volatile: false }
         };
         let mut known = self.memory.tables.iter();
         if let Some((object, _)) = known.find(|(_, table)| Arc::ptr_eq(&table.declaration, variable)) {

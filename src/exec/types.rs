@@ -353,6 +353,7 @@ fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {
             reference: false,
             bit_field: false,
             mutable: false,
+            volatile: false,
         })
         .collect();
     let (name, env) = (name.into(), Rc::default());

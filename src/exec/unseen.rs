@@ -378,7 +378,7 @@ impl Machine<'_> {
     fn touch(&mut self, pointer: &Pointer, (op, bytes): (AccessOp, Option<u64>), why: Unknown, span: Span) {
         let Target::Memory(object, _) = pointer.target else { return };
         let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
-        self.record_bytes(op, &Pointer { target, pointee: pointer.pointee.clone() }, bytes, span, None);
+        self.record_bytes(op, &Pointer { target, ..pointer.clone() }, bytes, span, None);
     }
 }
 

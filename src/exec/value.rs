@@ -84,12 +84,21 @@ pub(crate) enum Target {
 }
 
 /// A pointer (or reference, or an lvalue on its way to being read).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pointer {
     /// Where it points.
     pub target: Target,
     /// The type it points to.
     pub pointee: Ty,
+    /// Whether that is `volatile`, or what it leads to.
+    pub volatile: bool,
+}
+
+/// Two are one value if they lead to one place.
+impl PartialEq for Pointer {
+    fn eq(&self, other: &Pointer) -> bool {
+        self.target == other.target && self.pointee == other.pointee
+    }
 }
 
 impl Pointer {
@@ -107,7 +116,7 @@ impl Pointer {
             }
             other => other.clone(),
         };
-        Pointer { target, pointee: self.pointee.clone() }
+        Pointer { target, ..self.clone() }
     }
 }
 
@@ -494,6 +503,8 @@ pub(crate) struct FieldLayout {
     pub bit_field: bool,
     /// Whether it may be changed in a `const` object too.
     pub mutable: bool,
+    /// Whether it is `volatile`, or what it leads to.
+    pub volatile: bool,
 }
 
 /// What template parameters (and `using` names of a class) stand for.

@@ -43,7 +43,7 @@ impl Machine<'_> {
         if let Target::Place(place) = &object.target
             && let Some(ty @ Ty::Record(_)) = self.type_of_place(place)
         {
-            let whole = Pointer { pointee: ty, target: object.target.clone() };
+            let whole = Pointer { pointee: ty, ..object.clone() };
             return self.overriders(&methods, &whole, args);
         }
         self.any_of_name(methods, object, path, args)
@@ -174,10 +174,11 @@ impl Machine<'_> {
                 self.part_of_class(&pointer, &class.name, BASES).unwrap_or_else(|| Pointer {
                     target: self.begin_of(&class, &of, &pointer.target).unwrap_or(pointer.target),
                     pointee: declared.clone(),
+                    volatile: pointer.volatile,
                 })
             }
             (Ty::Record(_), Ty::Record(_)) => pointer,
-            _ => Pointer { pointee: declared.clone(), target: pointer.target },
+            _ => Pointer { pointee: declared.clone(), ..pointer },
         }
     }
 
@@ -185,7 +186,7 @@ impl Machine<'_> {
     fn begin_of(&mut self, class: &Rc<Layout>, of: &Layout, target: &Target) -> Option<Target> {
         let Target::Memory(object, offset) = target else { return None };
         let nowhere = Target::Memory(*object, Offset::Known(Int::constant(0)));
-        let whole = Pointer { target: nowhere, pointee: Ty::Record(Rc::clone(class)) };
+        let whole = Pointer { target: nowhere, pointee: Ty::Record(Rc::clone(class)), volatile: false };
         match self.part_of_class(&whole, &of.name, BASES)?.target {
             Target::Memory(_, Offset::Known(at)) => {
                 let back = self.world.scale(&at, -1);

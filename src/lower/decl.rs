@@ -205,6 +205,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: Vec::new(),
             constant: false,
+            volatile: false,
         }
     }
 
@@ -241,6 +242,7 @@ impl Lowerer<'_> {
                 false => Through::of(&declared.ty, specifiers.is_const),
             };
             self.note_declared(local, constant, through);
+            self.note_volatile(local, specifiers.is_volatile);
         }
         if let Some(init) = &init
             && constant
@@ -271,6 +273,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: declared.dimensions,
             constant,
+            volatile: specifiers.is_volatile,
         })
     }
 

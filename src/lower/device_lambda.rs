@@ -205,5 +205,6 @@ fn called_with(param: &Param) -> Declaration {
         span: param.span,
         dimension_spans: Vec::new(),
         constant: false,
+        volatile: false,
     }
 }

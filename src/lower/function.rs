@@ -399,6 +399,7 @@ impl<'t> Lowerer<'t> {
             let (is_const, is_volatile) = (says("const"), says("volatile"));
             let through = if is_volatile { Through::Untold } else { Through::of(&ty, is_const) };
             self.note_declared(local, declared.constant_pointer || is_const && !declared.indirect, through);
+            self.note_volatile(local, is_volatile);
             if matches!(ty, Type::Reference(_)) {
                 self.kinds.references.insert(local);
             }

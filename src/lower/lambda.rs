@@ -107,11 +107,12 @@ impl Lowerer<'_> {
             let known = copies.made.iter().find(|(outer, _)| *outer == local).map(|(_, inner)| *inner);
             local = known.unwrap_or_else(|| {
                 let copied = self.locals.get(local.0 as usize);
+                let volatile = copied.is_some_and(|it| it.volatile);
                 let (name, through) = copied.map(|it| (it.name.clone(), it.through)).unzip();
                 let name = name.unwrap_or_else(|| self.name(""));
                 let inner = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
                 let through = through.unwrap_or_default();
-                self.locals.push(Local { name, constant: false, through });
+                self.locals.push(Local { name, constant: false, through, volatile });
                 self.copies[at].made.push((local, inner));
                 inner
             });

@@ -171,7 +171,12 @@ impl<'t> Lowerer<'t> {
     /// A slot for a new name, in force from here.
     pub(super) fn declare(&mut self, name: &Name) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
-        self.locals.push(Local { name: name.clone(), constant: false, through: Through::Untold });
+        self.locals.push(Local {
+            name: name.clone(),
+            constant: false,
+            through: Through::Untold,
+            volatile: false,
+        });
         if !name.is_empty() {
             self.scope.bind(name.clone(), Binding::Slot(local));
         }
@@ -183,6 +188,13 @@ impl<'t> Lowerer<'t> {
         if let Some(known) = self.locals.get_mut(local.0 as usize) {
             known.constant |= constant;
             known.through = through;
+        }
+    }
+
+    /// Notes of a variable whether it is `volatile`, or what it leads to.
+    pub(super) fn note_volatile(&mut self, local: LocalId, volatile: bool) {
+        if let Some(known) = self.locals.get_mut(local.0 as usize) {
+            known.volatile |= volatile;
         }
     }
 

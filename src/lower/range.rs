@@ -157,7 +157,7 @@ impl Lowerer<'_> {
     fn hidden(&mut self, name: &str) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
         let name = self.name(name);
-        self.locals.push(Local { name, constant: false, through: Through::Untold });
+        self.locals.push(Local { name, constant: false, through: Through::Untold, volatile: false });
         local
     }
 
@@ -177,6 +177,7 @@ impl Lowerer<'_> {
             span,
             dimension_spans: Vec::new(),
             constant: false,
+            volatile: false,
         };
         Stmt { kind: StmtKind::Declare(vec![declaration]), span }
     }

@@ -211,8 +211,9 @@ impl<'t> Lowerer<'t> {
             if !is_static {
                 let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
                 let init = default_value(node, declarator).map(|value| self.full_expr(value));
-                let (align, mutable) = (specifiers.align.clone(), specifiers.mutable);
-                record.fields.push(Field { name, ty, align, bit_field, mutable, init });
+                let align = specifiers.align.clone();
+                let (mutable, volatile) = (specifiers.mutable, specifiers.is_volatile);
+                record.fields.push(Field { name, ty, align, bit_field, mutable, volatile, init });
                 continue;
             }
             let init = match default_value(node, declarator) {
@@ -234,6 +235,7 @@ impl<'t> Lowerer<'t> {
                 span: self.span(node),
                 dimension_spans: declared.dimensions,
                 constant,
+                volatile: specifiers.is_volatile,
             });
         }
         let record_type = specifier.is_some_and(|specifier| {
@@ -242,8 +244,8 @@ impl<'t> Lowerer<'t> {
         let anonymous = record_type && specifier.is_some_and(|specifier| field(specifier, "name").is_none());
         if unnamed && (anonymous || bit_field) {
             let name = self.name("");
-            let (align, mutable) = (specifiers.align, specifiers.mutable);
-            record.fields.push(Field { name, ty: base, align, bit_field, mutable, init: None });
+            let (align, mutable, volatile) = (specifiers.align, specifiers.mutable, specifiers.is_volatile);
+            record.fields.push(Field { name, ty: base, align, bit_field, mutable, volatile, init: None });
         }
     }
 
@@ -350,6 +352,7 @@ impl<'t> Lowerer<'t> {
                 span,
                 dimension_spans: Vec::new(),
                 constant: true,
+                volatile: false,
             });
         }
         out

@@ -280,6 +280,7 @@ impl Lowerer<'_> {
     /// A type with an optional abstract declarator, as in a cast.
     pub(super) fn type_descriptor(&mut self, node: Node<'_>) -> Type {
         let base = self.type_of(node);
+        let base = self.if_volatile(node, base);
         match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
             None => base,
@@ -301,6 +302,17 @@ impl Lowerer<'_> {
                 }
             }
             None => base,
+        }
+    }
+
+    /// A type with the `volatile` that stands beside it: what is cast to it is read each time.
+    fn if_volatile(&self, around: Node<'_>, ty: Type) -> Type {
+        match self.qualified(around, ty) {
+            Type::Qualified(Qualifiers { volatile: true, .. }, inner) => {
+                Type::Qualified(Qualifiers { constant: false, volatile: true }, inner)
+            }
+            Type::Qualified(_, inner) => *inner,
+            ty => ty,
         }
     }
 

@@ -116,7 +116,10 @@ impl Places {
 
 /// Whether following a pointer to it gives something that can be followed further.
 pub(super) fn is_indirect(pointee: &Type) -> bool {
-    matches!(pointee, Type::Pointer(_) | Type::Reference(_) | Type::Auto | Type::Decltype(_))
+    match pointee {
+        Type::Qualified(_, inner) => is_indirect(inner),
+        _ => matches!(pointee, Type::Pointer(_) | Type::Reference(_) | Type::Auto | Type::Decltype(_)),
+    }
 }
 
 /// The variable that a place is (a part of), and how often it is indexed on the way, if no

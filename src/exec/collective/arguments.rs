@@ -235,7 +235,7 @@ impl Machine<'_> {
             let of_all = asked.aggregate == Some(at);
             let variation = if of_all { Variation::Uniform } else { Variation::Maybe };
             match self.locate(arg) {
-                Ok(Pointer { target: Target::Place(place), pointee: Ty::Array(..) }) => {
+                Ok(Pointer { target: Target::Place(place), pointee: Ty::Array(..), .. }) => {
                     self.change_whole(&place, why.clone(), span);
                 }
                 Ok(place) => self.write(&place, Value::opaque(variation, why.clone()), arg.span),
