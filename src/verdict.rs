@@ -26,7 +26,7 @@ use crate::source::Span;
 use request::NoCost;
 pub(crate) use request::moved_cost;
 pub use rounds::ROUNDS;
-pub(crate) use rounds::{counted, rounds_at};
+pub(crate) use rounds::{counted, rounds_at, whole};
 use symbols::{Row, Weighed, weigh};
 
 /// How much a verdict rests on.

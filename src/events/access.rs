@@ -197,10 +197,21 @@ impl Access {
     /// For how many rounds of the loop of unknown length around it its requests are counted.
     #[must_use]
     pub fn rounds_counted(&self) -> u64 {
-        match self.within() {
-            Within::Loop(_) => self.rounds.iter().fold(1, |all, (_, rounds)| all.saturating_mul(*rounds)),
+        match self.uncounted_loops().as_slice() {
+            [only] => self.rounds_in_a_row(Some(*only)),
             _ => 1,
         }
+    }
+
+    /// For how many rounds those of its requests are counted whose innermost loop of unknown length is this.
+    #[must_use]
+    pub(crate) fn rounds_in_a_row(&self, innermost: Option<Span>) -> u64 {
+        let Some(inner) = innermost else { return 1 };
+        let is_around =
+            |outer: Span| outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end;
+        let is_only = matches!(self.within(), Within::Loop(_));
+        let own = self.rounds.iter().filter(|(span, _)| is_only || is_around(*span));
+        own.fold(1, |all, (_, rounds)| all.saturating_mul(*rounds))
     }
 
     /// The same where a verdict is on so many requests: if banks depend on the counter of the loop, several of its

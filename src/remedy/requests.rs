@@ -61,17 +61,18 @@ pub(super) struct Request<'a> {
     /// How often it happens in a block, over all values of the shift. Of shared ones the first has the number of
     /// all of them.
     pub times: u64,
-    /// How often it counts, and how often it happens: more often where it is not known how often loops run.
+    /// How often it counts, in shares, and how often it happens: more often where it is not known how often loops run.
     weight: (u64, u64),
     /// Whether only that number is known: some of the pattern's requests were in registers, and not which.
     pub shared: bool,
 }
 
 impl Request<'_> {
-    /// How often it counts where it happens so often.
+    /// How often it counts where it happens so often, in shares of which only sums are [`whole`](crate::verdict::whole).
     pub(super) fn weighed(&self, times: u64) -> u64 {
         let (counted, once) = self.weight;
-        times.saturating_mul(counted).checked_div(once).unwrap_or(times)
+        let shares = (u128::from(times) * u128::from(counted)).checked_div(u128::from(once));
+        u64::try_from(shares.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 }
 

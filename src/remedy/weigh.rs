@@ -33,7 +33,7 @@ use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
 use crate::domain::gcd;
 use crate::events::{Access, AccessOp, Array};
-use crate::verdict::{Counted, Judgement, moved_cost};
+use crate::verdict::{Counted, Judgement, moved_cost, whole};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
@@ -146,27 +146,29 @@ impl<'a> Scales<'a> {
 
     /// The fewest wavefronts that any layout takes; `None` where some request has no known cost.
     pub(super) fn bound(&self) -> Option<u64> {
-        let of = |request: &Request<'_>, target: &Target| {
-            let least = least(self.access(request), request, target)?;
-            Some(request.weighed(request.times).saturating_mul(least.into()))
-        };
-        let pairs = self.costly().flat_map(|request| self.targets.iter().map(move |it| (request, it)));
-        pairs.map(|(request, target)| of(request, target)).sum()
+        // As what a layout costs is: whole by site and target.
+        let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
+        for request in self.costly() {
+            let counted = request.weighed(request.times);
+            for (sum, target) in sites[request.site].iter_mut().zip(self.targets) {
+                let least = least(self.access(request), request, target)?;
+                *sum = sum.saturating_add(counted.saturating_mul(least.into()));
+            }
+        }
+        Some(sites.into_iter().flatten().map(whole).sum())
     }
 
     /// How many requests there are, on all targets.
     pub(super) fn count(&self) -> u64 {
         let all: u64 = self.costly().map(|request| request.weighed(request.times)).sum();
-        all.saturating_mul(self.targets.len() as u64)
+        whole(all).saturating_mul(self.targets.len() as u64)
     }
 
     /// How many of them are by an index, and not by a call that asks for lines at a distance.
     pub(super) fn indexed(&self) -> u64 {
         let by_index = self.costly().filter(|request| request.tile.is_none());
-        by_index
-            .map(|request| request.weighed(request.times))
-            .sum::<u64>()
-            .saturating_mul(self.targets.len() as u64)
+        let all = by_index.map(|request| request.weighed(request.times)).sum();
+        whole(all).saturating_mul(self.targets.len() as u64)
     }
 
     /// The requests that cost time.
@@ -229,7 +231,7 @@ impl<'a> Scales<'a> {
                     doubtful.push((request, starts.others.clone(), costs));
                 }
             }
-            if wavefronts >= most {
+            if whole(wavefronts) >= most {
                 return Err(Why::NoBetter);
             }
         }
@@ -254,7 +256,8 @@ impl<'a> Scales<'a> {
         let sizes: Vec<(u64, u64)> =
             (0..layouts.len()).map(|form| (self.bytes(form), self.requests.element_of(form))).collect();
         self.requests.uncounted.are_spared(&layouts, &sizes)?;
-        Ok(Weight { wavefronts, sites, once, by_data })
+        sites.iter_mut().flatten().for_each(|sum| *sum = whole(*sum));
+        Ok(Weight { wavefronts: sites.iter().flatten().sum(), sites, once, by_data })
     }
 
     /// The most wavefronts of each request whose lanes are where data say.

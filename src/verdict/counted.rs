@@ -5,7 +5,7 @@
 //! wavefronts each, takes 8 + 8 x 8 = 72.
 
 use super::Judgement;
-use super::rounds::{counted, weight};
+use super::rounds::{counted, weight, whole};
 use crate::events::{Access, Trace};
 
 /// What an access of a run costs.
@@ -29,7 +29,7 @@ impl Judgement {
             several = several.saturating_add(weighed);
         }
         let Some(totals) = self.totals else {
-            return Counted { requests: several, wavefronts: several, extra: 0 };
+            return Counted { requests: whole(several), wavefronts: whole(several), extra: 0 };
         };
         // A loop whose counter the banks depend on is judged for several of its rounds.
         let rounds = match totals.requests.checked_div(requests) {
@@ -37,12 +37,16 @@ impl Judgement {
             _ => 1,
         };
         let all = requests.saturating_mul(rounds);
-        let weighed = |sum: u64| sum.saturating_mul(several).checked_div(all).unwrap_or(sum);
-        let (path, in_a_row) = (access.path(totals.worst.path), access.rounds_counted());
+        let weighed = |sum: u64| {
+            let shares = (u128::from(sum) * u128::from(several)).checked_div(u128::from(all));
+            shares.map_or(sum, |shares| whole(u64::try_from(shares).unwrap_or(u64::MAX)))
+        };
+        let path = access.path(totals.worst.path);
         let extra = self
             .extra
             .iter()
             .map(|(innermost, extra)| {
+                let in_a_row = access.rounds_in_a_row(*innermost);
                 extra.saturating_mul(weight(trace, *innermost, path)) / rounds / in_a_row
             })
             .fold(0, u64::saturating_add);
@@ -55,8 +59,8 @@ impl Judgement {
     /// The wavefronts that count with the access that begins the request: those beyond the ideal, and all.
     pub(crate) fn of_others(&self, trace: &Trace, access: &Access) -> (u64, u64) {
         let path = access.path(self.totals.map_or(0, |totals| totals.worst.path));
-        let in_a_row = access.rounds_counted();
         self.again.iter().fold((0, 0), |(extra, all): (u64, u64), it| {
+            let in_a_row = access.rounds_in_a_row(it.innermost);
             let times = |sum: u64| sum.saturating_mul(weight(trace, it.innermost, path)) / in_a_row;
             (extra.saturating_add(times(it.extra)), all.saturating_add(times(it.all)))
         })

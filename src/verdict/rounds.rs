@@ -10,6 +10,9 @@ use crate::source::Span;
 /// as it runs if that is less.
 pub const ROUNDS: u64 = 8;
 
+/// The parts of a request in which is counted how often it counts: sums of them come out even.
+const SHARES: u64 = 1 << 20;
+
 /// Of loops inside each other, as many count.
 const DEEPEST: usize = 4;
 
@@ -28,16 +31,23 @@ pub(crate) fn rounds_at(trace: &Trace, span: Span, path: &[Call]) -> u64 {
     product(trace.uncounted.iter().filter(|outer| is_around(outer.span, span, path)), DEEPEST)
 }
 
-/// How often a request of an access happens, one round for each loop; and how often it counts.
+/// How often a request of an access happens, one round for each loop; and how often it counts, in [`SHARES`]. Where
+/// several rounds in a row were counted, they stand for one: each of 64 requests, one in each of 64 rounds, counts for
+/// an eighth if the loop counts for 8 rounds.
 #[must_use]
 pub(crate) fn counted(trace: &Trace, access: &Access, pattern: &Pattern) -> (u64, u64) {
     let path = access.path(pattern.first.path);
-    // Where several rounds in a row were counted, they stand for one.
-    let in_a_row = access.rounds_counted();
     pattern.within.iter().fold((0, 0), |(once, counted): (u64, u64), (innermost, times)| {
-        let weighed = times.saturating_mul(weight(trace, *innermost, path)) / in_a_row;
+        let rounds = access.rounds_in_a_row(*innermost);
+        let weighed = times.saturating_mul(SHARES).saturating_mul(weight(trace, *innermost, path)) / rounds;
         (once.saturating_add(*times), counted.saturating_add(weighed))
     })
+}
+
+/// As many whole ones as so many shares come to.
+#[must_use]
+pub(crate) fn whole(shares: u64) -> u64 {
+    shares.saturating_add(SHARES / 2) / SHARES
 }
 
 fn is_around(outer: Span, inner: Span, path: &[Call]) -> bool {

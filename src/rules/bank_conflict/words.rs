@@ -107,13 +107,20 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     let even = access.even_requests().filter(|(_, each)| {
         totals.requests.saturating_mul(joined) == once.saturating_mul(rounds) && each.is_multiple_of(joined)
     });
-    let even = even.map(|(warps, each)| (warps, each / joined));
+    let (in_a_row, told) = rounds_told(conflict, rounds, even.map(|(_, each)| each / joined));
+    let of_access = if told > 1 { access.rounds_counted() } else { 1 };
+    let extra = totals.wavefronts.saturating_sub(totals.ideal);
+    let even = even.map(|(warps, each)| (warps, each / joined / of_access));
     // Not every block comes to all of them.
     let at_most = access.may_be_fewer() || totals.ways.may_part();
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = match even.filter(|(warps, _)| !at_most && (!some || *warps == 1)) {
         None => {
-            format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
+            format!(
+                "{} by {}",
+                plural(totals.requests / told, "request"),
+                plural(access.warps().into(), "warp")
+            )
         }
         // Of one warp's only request, none would be some.
         Some((warps, 1)) if !some => plural(warps.into(), "warp"),
@@ -128,8 +135,8 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         false => (case.place)(span),
     };
     let each = |span: Span| format!("in each iteration of the loop at {}", place(span));
-    let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");
-    let extra = match (access.within(), rounds.saturating_mul(access.rounds_counted())) {
+    let extra = plural(extra / told, "extra wavefront");
+    let extra = match (access.within(), in_a_row / told) {
         (Within::Nothing | Within::Counted, _) => format!("{extra} per block"),
         (Within::Loop(span), 1) => format!("{extra} per block {}", each(span)),
         (Within::Loop(span), rounds) => {
@@ -138,8 +145,11 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         (Within::Several, _) => {
             let mut sums: Vec<_> = conflict.extra.iter().filter(|(_, extra)| *extra > 0).collect();
             sums.sort_by_key(|(innermost, _)| innermost.is_some());
-            let place =
-                |innermost: Option<Span>| innermost.map_or(String::new(), |it| format!(" {}", each(it)));
+            let place = |innermost: Option<Span>| match (innermost, access.rounds_in_a_row(innermost)) {
+                (None, _) => String::new(),
+                (Some(it), 1) => format!(" {}", each(it)),
+                (Some(it), rounds) => format!(" in {rounds} iterations of the loop at {}", place(it)),
+            };
             let words = sums.iter().enumerate().map(|(at, (innermost, extra))| match at {
                 0 => format!("{most}{} per block{}", plural(*extra, "extra wavefront"), place(*innermost)),
                 _ => format!("{most}{extra}{}", place(*innermost)),
@@ -155,6 +165,22 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     }
     let who = if some { format!("{who}, {} of them with conflicts", totals.conflicting) } else { who };
     Some(format!("{most}{who}: {most}{extra}"))
+}
+
+/// How many rounds of the loop of unknown length around it a verdict is on, several of them for each that the access
+/// tells of; and by how many its figures are to be divided: where all cost the same, each is told. `each`: the requests
+/// of a warp.
+fn rounds_told(conflict: &Conflict<'_>, several: u64, each: Option<u64>) -> (u64, u64) {
+    let (access, totals) = (conflict.access, conflict.totals);
+    let in_a_row = match access.within() {
+        Within::Loop(_) => several.saturating_mul(access.rounds_counted()),
+        _ => 1,
+    };
+    let extra = totals.wavefronts.saturating_sub(totals.ideal);
+    let is_same = totals.wavefronts == totals.requests.saturating_mul(totals.worst.wavefronts.into())
+        && [extra, totals.requests].iter().all(|sum| sum.is_multiple_of(in_a_row))
+        && each.is_none_or(|each| each.is_multiple_of(access.rounds_counted()));
+    (in_a_row, if is_same { in_a_row } else { 1 })
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
