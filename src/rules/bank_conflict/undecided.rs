@@ -6,6 +6,8 @@ use crate::events::Assumption;
 use crate::remedy::{Undecided, Why};
 use crate::source::Span;
 
+/// The most bytes of a vector, such as `double4`.
+const MOST_OF_VECTORS: u64 = 32;
 /// The most accesses that are named.
 const MOST_PLACES: usize = 3;
 
@@ -100,9 +102,30 @@ pub(super) fn no_layout(case: &Case<'_>, conflict: &Conflict<'_>, why: &Undecide
                 None => "the cost of this access in another layout is unknown".to_owned(),
             }
         }
+        Undecided::Recast(_) if let Some(words) = of_members(case, conflict) => return words,
         other => undecided_words(case, other),
     };
     format!("no other layout is judged: {why}")
+}
+
+/// That layouts within an object are not judged, and what says how they are: the conflict is in an array that is a member
+/// of it, as `sm.tile[y][x]`, or behind its methods.
+fn of_members(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+    let array = &case.runs[conflict.run].trace.arrays[conflict.access.array];
+    let is_object =
+        array.dimensions.is_empty() && !array.of_numbers && array.element_bytes > Some(MOST_OF_VECTORS);
+    let none = format!("no layout of the members of `{}` is judged", array.name);
+    let text = (case.text)(conflict.access.span);
+    let (member, subscripts) = text.split_once('[').unwrap_or((&text, ""));
+    let member = member.trim_end();
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    let is_direct = member.contains('.') && member.chars().all(is_path) && subscripts.contains("][");
+    is_object.then(|| match is_direct {
+        true => format!(
+            "{none}: the declaration of `{member}` says how far its rows lie apart; try longer ones there"
+        ),
+        false => format!("{none}: its type says how far apart its elements lie"),
+    })
 }
 
 /// That the cost of some accesses is in none of the figures before, in words that go on behind them.
