@@ -7,6 +7,7 @@
 //! auto step = &tile[1][0] - &tile[0][0];                 how far rows are apart
 //! fill(tile, in);                                        the type, where the function takes `float (&t)[32][32]`
 //! float (*rows)[32] = tile;                              the type
+//! float (&row)[32] = tile[y];                            the type of a row
 //! ```
 //!
 //! The text is looked through from the declaration to the end of what is around it, untaken branches and all.
@@ -78,6 +79,17 @@ impl<'t> Text<'t> {
         (count, next)
     }
 
+    /// Whether brackets that close at a token stand behind parentheses, as in `(&row)[32]`.
+    fn closes_a_declarator(&self, close: usize) -> bool {
+        let mut at = close;
+        while self.is(at, b']')
+            && let Some(before) = self.partner(at).and_then(|open| open.checked_sub(1))
+        {
+            at = before;
+        }
+        self.is(at, b')')
+    }
+
     fn is_member(&self, at: usize) -> bool {
         self.stands_before(at, 1, b'.') || self.stands_before(at, 1, b'>') && self.stands_before(at, 2, b'-')
     }
@@ -114,8 +126,11 @@ impl<'t> Text<'t> {
         if self.word(before) == "sizeof" || around.iter().any(asking) {
             return true;
         }
-        // `float (*rows)[32] = tile;`
-        if subscripts == 0 && self.is(before, b'=') && self.stands_before(at, 2, b']') {
+        // `float (*rows)[32] = tile;`, `float (&row)[32] = tile[y];`
+        if self.is(before, b'=')
+            && self.stands_before(at, 2, b']')
+            && (subscripts == 0 || self.closes_a_declarator(at - 2))
+        {
             return true;
         }
         // `auto &same = tile;`, `auto *whole = &tile;`
