@@ -47,10 +47,12 @@ const PERHAPS_EARLY: u64 = 270;
 /// When the compiler writes out a loop of so many operations that it is not asked to unroll.
 #[must_use]
 pub(crate) fn early(operations: u64) -> Early {
-    match operations {
-        ..=SURELY_EARLY => Early::Surely,
-        ..=PERHAPS_EARLY => Early::Perhaps,
-        _ => Early::Never,
+    if operations <= SURELY_EARLY {
+        Early::Surely
+    } else if operations <= PERHAPS_EARLY {
+        Early::Perhaps
+    } else {
+        Early::Never
     }
 }
 
