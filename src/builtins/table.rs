@@ -97,6 +97,7 @@ pub(super) static TABLE: &[Builtin] = &[
     name("forward", Kind::Same),
     name("addressof", Kind::Same),
     name("__builtin_expect", Kind::Same),
+    name("__builtin_assume_aligned", Kind::Same),
     name("as_const", Kind::Same),
     name("swap", Kind::Swap),
     // Arithmetic on integers.
