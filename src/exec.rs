@@ -104,6 +104,7 @@ mod same_type;
 mod second_round;
 mod short_circuit;
 mod slots;
+mod special_members;
 mod static_types;
 mod stmt;
 mod storage;

@@ -655,6 +655,9 @@ pub struct Function {
     pub owner: Option<Name>,
     /// Template parameters of the owner class, which its body may use.
     pub owner_params: Vec<TemplateParam>,
+    /// Of a member that is written for one specialisation of its class (`template <> int S<float>::f()`): the arguments
+    /// of the class.
+    pub owner_args: Vec<TemplateArg>,
     /// Who may call it.
     pub kind: FunctionKind,
     /// Its template parameters.

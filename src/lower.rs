@@ -21,6 +21,7 @@ mod fragment;
 mod function;
 mod goto;
 mod handed_back;
+mod heads;
 mod lambda;
 mod literal;
 mod lowerer;
@@ -40,7 +41,8 @@ use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
 use crate::source::Span;
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
-use function::{Enclosing, is_macro_block, prototypes, says_volatile};
+use function::{is_macro_block, prototypes, says_volatile};
+use heads::Enclosing;
 use lowerer::Lowerer;
 use outline::{Level, Outline, walk};
 use std::sync::Arc;
@@ -205,7 +207,7 @@ fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
 
 /// The path of an explicit instantiation's function.
 fn instantiation<'t>(outline: &Outline<'t>, levels: &[Level<'t>], declarator: Node<'t>) -> Option<Path> {
-    let function = function::function_declarator(declarator)?;
+    let function = nodes::function_declarator(declarator)?;
     Lowerer::new(outline, levels).path(field(function, "declarator")?)
 }
 

@@ -49,7 +49,7 @@ impl Machine<'_> {
         let owner = function.owner.as_ref()?;
         let is_told = |param: &TemplateParam| told.bindings.contains_key(&param.name);
         let is_owner = matches!(path.qualifiers.as_slice(), [(named, _)] if named == owner);
-        if is_owner && function.owner_params.iter().all(is_told) {
+        if is_owner && function.owner_args.is_empty() && function.owner_params.iter().all(is_told) {
             return None;
         }
         let class = self.qualifying_class(path)?;

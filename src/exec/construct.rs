@@ -141,7 +141,9 @@ impl Machine<'_> {
         let all = self.program.functions(&layout.name);
         let candidates: Vec<Arc<Function>> = all.iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = candidates.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let best = self.best_of(if own.is_empty() { candidates } else { own }, &[], args);
+        let chosen = if own.is_empty() { candidates.clone() } else { own };
+        let chosen = self.with_special(layout, chosen, &candidates);
+        let best = self.best_of(chosen, &[], args);
         if best.is_empty() {
             // `T() = default;`
             return if args.is_empty() { None } else { Some(self.unseen_object(layout, args, span)) };

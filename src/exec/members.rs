@@ -7,6 +7,7 @@ use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
 use crate::domain::{Reason, Unknown};
+use crate::ir::print;
 use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -42,6 +43,15 @@ impl Machine<'_> {
             let records = self.program.records(owner);
             match records.iter().find(|record| record.holds(function.span)) {
                 Some(own) => Rc::new([Arc::clone(own)]),
+                None if !function.owner_args.is_empty() => {
+                    match records
+                        .iter()
+                        .find(|record| print::are_alike(&record.specialization, &function.owner_args))
+                    {
+                        Some(own) => Rc::new([Arc::clone(own)]),
+                        None => records.iter().filter(|it| it.specialization.is_empty()).cloned().collect(),
+                    }
+                }
                 None => records.into(),
             }
         })

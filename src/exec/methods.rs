@@ -197,7 +197,8 @@ impl Machine<'_> {
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let mut candidates = if own.is_empty() { all } else { own };
+        let mut candidates = if own.is_empty() { all.clone() } else { own };
+        candidates = self.with_special(layout, candidates, &all);
         // A definition outside of its class does not tell the defaults.
         if candidates.iter().any(|f| takes_count(f, args)) {
             candidates.retain(|f| takes_count(f, args));
@@ -236,7 +237,8 @@ impl Machine<'_> {
         let all: Vec<Arc<Function>> =
             self.program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let mut found = if own.is_empty() { all } else { own };
+        let found = if own.is_empty() { all.clone() } else { own };
+        let mut found = self.with_special(layout, found, &all);
         if let Some(record) = layout.record.clone().filter(|_| depth > 0)
             && (found.is_empty() || record.usings.contains(&path.name))
         {

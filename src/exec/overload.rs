@@ -98,8 +98,9 @@ impl Machine<'_> {
             && let Some(class) =
                 self.class_where(&named, BASES, &|class| candidates.iter().any(|f| class.holds(f.span)))
         {
-            candidates.retain(|f| class.holds(f.span));
+            candidates.retain(|f| class.holds(f.span) || !f.owner_args.is_empty());
         }
+        candidates = self.with_special_of(path, candidates);
         let explicit = path.args.as_deref().unwrap_or(&[]);
         let is_template = |f: &Arc<Function>| !f.template_params.is_empty() || !f.specialization.is_empty();
         // `f<>(x)` means a template, too.

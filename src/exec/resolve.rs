@@ -228,7 +228,7 @@ impl Machine<'_> {
     }
 
     /// A class template by its bare name where its own text says it: for the arguments that it has there.
-    fn own_class(&mut self, name: &Name) -> Option<Ty> {
+    pub(super) fn own_class(&mut self, name: &Name) -> Option<Ty> {
         let frame = self.frame()?;
         let own = self.own_records().iter().find(|it| it.name == *name).cloned()?;
         if let Some(Ty::Record(layout)) = frame.this.as_ref().map(|this| &this.pointee)

@@ -7,6 +7,7 @@ use super::same_type::same_binding;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
+use crate::ir::namespace::Namespace;
 use crate::ir::{Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParamKind, Type};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -243,19 +244,43 @@ impl Machine<'_> {
         special: &Declaration,
         args: &[Option<Binding>],
     ) -> Option<bool> {
-        if !special.template_params.is_empty() || special.specialization.len() != args.len() {
+        match special.template_params.is_empty() {
+            true => self.are_written(&special.specialization, &special.namespace, args),
+            false => None,
+        }
+    }
+
+    /// Whether arguments are those that are written in a namespace; none if that is not known.
+    pub(super) fn are_written(
+        &mut self,
+        written: &[TemplateArg],
+        namespace: &Namespace,
+        args: &[Option<Binding>],
+    ) -> Option<bool> {
+        if written.len() != args.len() {
             return None;
         }
-        let mut all = true;
-        for (written, arg) in special.specialization.iter().zip(args) {
+        let mut all = Some(true);
+        for (written, arg) in written.iter().zip(args) {
             let env = self.env();
-            let written = self.within(env, &special.namespace, |machine| match written {
-                TemplateArg::Type(ty) => Binding::Type(machine.resolve_argument(ty)),
-                TemplateArg::Value(expr) => Binding::Value(machine.evaluate(expr)),
+            let written = self.within(env, namespace, |machine| match (written, arg) {
+                // `N` in `S<N>` may be written like a type.
+                (TemplateArg::Type(Type::Named(path)), Some(Binding::Value(_))) => {
+                    Binding::Value(machine.lookup(path, NOWHERE))
+                }
+                (TemplateArg::Type(ty), _) => Binding::Type(machine.resolve_argument(ty)),
+                (TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }), Some(Binding::Type(_))) => {
+                    Binding::Type(machine.resolve_named_type(path))
+                }
+                (TemplateArg::Value(expr), _) => Binding::Value(machine.evaluate(expr)),
             });
-            all &= same_binding(&written, arg.as_ref()?)?;
+            match arg.as_ref().and_then(|arg| same_binding(&written, arg)) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => all = None,
+            }
         }
-        Some(all)
+        all
     }
 
     fn all_match(&mut self, matched: &mut Match<'_>, args: &[Binding]) -> bool {

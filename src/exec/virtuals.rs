@@ -118,14 +118,15 @@ impl Machine<'_> {
     }
 
     /// The functions of a class that have the name of a method.
-    fn of_class(&self, method: &Function, class: &Layout) -> Vec<Arc<Function>> {
+    fn of_class(&mut self, method: &Function, class: &Layout) -> Vec<Arc<Function>> {
         let of_name = self.program.functions(&method.name).iter();
         let all: Vec<Arc<Function>> =
             of_name.filter(|f| f.owner.as_ref() == Some(&class.name)).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| class.holds(f.span)).cloned().collect();
         // A definition outside of the class stands for the declaration in it.
         let defined = |f: &Arc<Function>| f.body.is_some();
-        if own.iter().any(|f| !defined(f)) || own.is_empty() { all } else { own }
+        let chosen = if own.iter().any(|f| !defined(f)) || own.is_empty() { all.clone() } else { own };
+        self.with_special(class, chosen, &all)
     }
 
     /// Whether two methods have the same parameters, and both or none are `const`; none if that is not known.

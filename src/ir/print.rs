@@ -26,6 +26,13 @@ pub(crate) fn ty(ty: &Type) -> String {
     Printer { names: None }.ty(ty)
 }
 
+/// Whether template arguments are written alike.
+#[must_use]
+pub(crate) fn are_alike(some: &[TemplateArg], others: &[TemplateArg]) -> bool {
+    let printer = Printer { names: None };
+    printer.template_args(some) == printer.template_args(others)
+}
+
 /// A path as text.
 #[must_use]
 #[cfg(test)]
@@ -351,8 +358,15 @@ impl Printer<'_> {
             let _ = write!(out, "__launch_bounds__({}) ", self.exprs(&function.launch_bounds));
         }
         let _ = write!(out, "{} ", self.ty(&function.return_type));
-        for around in function.namespace.iter().chain(&function.owner) {
+        for around in &*function.namespace {
             let _ = write!(out, "{around}::");
+        }
+        if let Some(owner) = &function.owner {
+            let args = match function.owner_args.as_slice() {
+                [] => String::new(),
+                args => self.template_args(args),
+            };
+            let _ = write!(out, "{owner}{args}::");
         }
         out.push_str(&function.name);
         if !matches!(function.specialization.as_slice(), [] | [TemplateArg::Type(Type::Auto)]) {

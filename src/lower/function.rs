@@ -1,61 +1,20 @@
 //! Who may call this function, with what, and what are its parameters?
 
+use super::heads::{Enclosing, Heads};
 use super::lowerer::Lowerer;
-use super::nodes::{child_of_kind, children, first_child, is_trivia};
-use super::outline::{Level, Outline, declared_name};
+use super::nodes::{child_of_kind, children, first_child, function_declarator};
+use super::outline::declared_name;
 use super::scope::Binding;
 use super::types::Declared;
 use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
 use crate::ir::found_later::FoundLater;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
-    TemplateParam, TemplateParamKind, Through, Type,
+    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateParam,
+    TemplateParamKind, Through, Type,
 };
 use crate::syntax::field;
-use crate::syntax::query::Found;
 use tree_sitter::Node;
-
-/// What encloses a function or record, as far as its meaning depends on it.
-pub(super) struct Enclosing<'t> {
-    /// The `template <...>` heads that belong to it, outermost first.
-    pub templates: Vec<Node<'t>>,
-    /// The innermost class, if it is a member.
-    pub owner: Option<Name>,
-    /// The `template <...>` heads of the classes around it, outermost first.
-    pub owner_templates: Vec<Node<'t>>,
-    /// The functions around it.
-    pub functions: Vec<Node<'t>>,
-}
-
-/// Of which class a function is, and for which templates.
-struct Heads {
-    owner: Option<Name>,
-    owner_params: Vec<TemplateParam>,
-    template_params: Vec<TemplateParam>,
-    specialization: Vec<TemplateArg>,
-}
-
-impl<'t> Enclosing<'t> {
-    pub(super) fn new(outline: &Outline<'t>, levels: &[Level<'t>]) -> Enclosing<'t> {
-        let template = |level: &&Level<'t>| level.what == Found::Template;
-        let own = levels.iter().rev().take_while(template).count();
-        let (outer, own) = levels.split_at(levels.len() - own);
-        let owner = outer.iter().rev().find(|level| level.what == Found::Record);
-        let functions = outer.iter().filter(|level| level.what == Found::Function);
-        Enclosing {
-            templates: own.iter().map(|level| level.node).collect(),
-            owner: owner.and_then(|level| outline.record_names.get(&level.node.id()).cloned()),
-            owner_templates: outer.iter().filter(template).map(|level| level.node).collect(),
-            functions: functions.map(|level| level.node).collect(),
-        }
-    }
-
-    /// The node where the text of the whole item starts.
-    pub(super) fn outermost(&self, node: Node<'t>) -> Node<'t> {
-        self.templates.first().copied().unwrap_or(node)
-    }
-}
 
 /// The last segment of a module-wide record name.
 fn last_segment(name: &str) -> &str {
@@ -83,7 +42,7 @@ impl<'t> Lowerer<'t> {
         self.in_function = true;
         self.bind_local_records(enclosing);
         let (function_node, name_node) = (function_declarator(declarator), declared_name_of(declarator)?);
-        let Heads { owner, owner_params, template_params, specialization } =
+        let Heads { owner, owner_params, owner_args, template_params, specialization } =
             self.heads(node, declarator, enclosing);
         let name = self.function_name_of(node, name_node, owner.as_deref());
         self.function_name = name.clone();
@@ -112,6 +71,7 @@ impl<'t> Lowerer<'t> {
             namespace: self.namespace.clone(),
             owner,
             owner_params,
+            owner_args,
             kind,
             template_params,
             specialization,
@@ -136,40 +96,6 @@ impl<'t> Lowerer<'t> {
             name_span,
             span,
         })
-    }
-
-    /// Of which class a function is, and for which templates.
-    fn heads(&mut self, node: Node<'t>, declarator: Node<'t>, enclosing: &Enclosing<'t>) -> Heads {
-        let friend = enclosing.owner.is_some()
-            && node.parent().is_some_and(|parent| parent.kind() == "friend_declaration");
-        let mut owner = enclosing.owner.clone().filter(|_| !friend);
-        let mut owner_heads = enclosing.owner_templates.clone();
-        let mut heads = enclosing.templates.clone();
-        if let Some((class, class_is_template)) = self.qualified_owner(declarator) {
-            owner = Some(class);
-            if class_is_template || heads.len() > 1 {
-                let count = if heads.len() > 1 { heads.len() - 1 } else { heads.len() };
-                owner_heads.extend(heads.drain(..count));
-            }
-        }
-        let mut owner_params = Vec::new();
-        for head in owner_heads {
-            owner_params.extend(self.template_head(head));
-        }
-        let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
-        let mut template_params = Vec::new();
-        for head in heads {
-            template_params.extend(self.template_head(head));
-        }
-        let specialization = match explicit {
-            // `template <> void f(int)`: what it is for is what its parameters tell.
-            true => match self.explicit_arguments(declarator) {
-                none if none.is_empty() => vec![TemplateArg::Type(Type::Auto)],
-                written => written,
-            },
-            false => Vec::new(),
-        };
-        Heads { owner, owner_params, template_params, specialization }
     }
 
     /// What a function returns.
@@ -257,42 +183,6 @@ impl<'t> Lowerer<'t> {
             },
             _ => self.name(text),
         }
-    }
-
-    /// For `S<T>::f`: `S`, and whether it has template arguments.
-    fn qualified_owner(&mut self, declarator: Node<'_>) -> Option<(Name, bool)> {
-        let function = function_declarator(declarator)?;
-        let mut name = field(function, "declarator")?;
-        let (mut owner, mut templated) = (String::new(), false);
-        while name.kind() == "qualified_identifier" {
-            if let Some(scope) = field(name, "scope") {
-                templated |= scope.kind() == "template_type";
-                let text = self.text(field(scope, "name").unwrap_or(scope));
-                let namespace = self.outline.namespaces.contains(text) && !self.outline.types.contains(text);
-                if !namespace {
-                    owner.push_str(if owner.is_empty() { "" } else { "::" });
-                    owner.push_str(text);
-                }
-            }
-            name = field(name, "name")?;
-        }
-        (!owner.is_empty()).then(|| (self.name(&owner), templated))
-    }
-
-    fn explicit_arguments(&mut self, declarator: Node<'_>) -> Vec<TemplateArg> {
-        let Some(function) = function_declarator(declarator) else { return Vec::new() };
-        let mut name = field(function, "declarator");
-        while let Some(node) = name {
-            match node.kind() {
-                "qualified_identifier" => name = field(node, "name"),
-                "template_function" | "template_method" => {
-                    let args = field(node, "arguments");
-                    return args.map(|args| self.template_args(args)).unwrap_or_default();
-                }
-                _ => break,
-            }
-        }
-        Vec::new()
     }
 
     pub(super) fn is_empty_head(&self, template: Node<'_>) -> bool {
@@ -449,25 +339,6 @@ impl<'t> Lowerer<'t> {
         let end = field(node, "body").map_or(self.end(node), |body| self.start(body));
         self.masked_launch_bounds(self.start(enclosing.outermost(node)), end)
     }
-}
-
-/// The function declarator inside pointers and references.
-pub(super) fn function_declarator<'n>(declarator: Node<'n>) -> Option<Node<'n>> {
-    let mut node = declarator;
-    for _ in 0..1000 {
-        match node.kind() {
-            "function_declarator" | "abstract_function_declarator" => return Some(node),
-            _ => {
-                let inner = field(node, "declarator");
-                node = inner.or_else(|| {
-                    let mut cursor = node.walk();
-                    node.named_children(&mut cursor)
-                        .find(|child| !is_trivia(*child) && child.kind().ends_with("declarator"))
-                })?;
-            }
-        }
-    }
-    None
 }
 
 fn declared_name_of<'n>(declarator: Node<'n>) -> Option<Node<'n>> {

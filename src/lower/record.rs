@@ -1,6 +1,6 @@
 //! What is in this struct, class, union or enum, and what does this alias stand for?
 
-use super::function::Enclosing;
+use super::heads::Enclosing;
 use super::lowerer::Lowerer;
 use super::nodes::{child_of_kind, children};
 use super::outline::is_function_declarator;

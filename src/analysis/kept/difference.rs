@@ -124,6 +124,7 @@ fn head(function: &Function) -> impl Hash + '_ {
         namespace,
         owner,
         owner_params,
+        owner_args,
         kind,
         template_params,
         specialization,
@@ -142,7 +143,7 @@ fn head(function: &Function) -> impl Hash + '_ {
         name_span,
         span: _,
     } = function;
-    let names = (name, namespace, owner, name_span, mentions, body.is_some());
+    let names = (name, namespace, owner, owner_args, name_span, mentions, body.is_some());
     let shape = (owner_params, kind, template_params, specialization, is_virtual, is_const);
     (names, shape, (params, return_type, launch_bounds, block_directive))
 }

@@ -158,6 +158,7 @@ fn nothing() -> Arc<Function> {
             namespace: Namespace::default(),
             owner: None,
             owner_params: Vec::new(),
+            owner_args: Vec::new(),
             kind: FunctionKind::Host,
             template_params: Vec::new(),
             specialization: Vec::new(),

@@ -1,0 +1,101 @@
+//! Is a member function meant that is written for some arguments of its class alone?
+//!
+//! ```text
+//! template <class T> struct Step { static int size() { return 1; } };
+//! template <> int Step<float>::size() { return 4; }
+//! ```
+
+use super::machine::Machine;
+use super::same_type::same_type;
+use super::types::{Binding, Layout, Ty};
+use crate::ir::{Function, Path, Record, print};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// Of functions of one name, those of a class with the arguments that it has: what is written for them stands for
+    /// the template's own. `all`: those that a call may mean, which `chosen` are taken from.
+    pub(super) fn with_special(
+        &mut self,
+        class: &Layout,
+        mut chosen: Vec<Arc<Function>>,
+        all: &[Arc<Function>],
+    ) -> Vec<Arc<Function>> {
+        let Some(name) = all.first().map(|function| Arc::clone(&function.name)) else { return chosen };
+        let is_special =
+            |f: &&Arc<Function>| !f.owner_args.is_empty() && f.owner.as_ref() == Some(&class.name);
+        let special: Vec<Arc<Function>> =
+            self.program.functions(&name).iter().filter(is_special).cloned().collect();
+        if special.is_empty() {
+            return chosen;
+        }
+        let Some(record) = &class.record else { return chosen };
+        chosen.retain(|function| function.owner_args.is_empty());
+        if is_full(record) {
+            chosen.retain(|function| class.holds(function.span));
+        }
+        for function in special {
+            let fits = self.is_for(&function, class, record);
+            if fits == Some(true) {
+                chosen.retain(|own| !own.owner_args.is_empty() || !self.stands_for(&function, own, class));
+            }
+            if fits != Some(false) && all.iter().any(|it| Arc::ptr_eq(it, &function)) {
+                chosen.push(function);
+            }
+        }
+        chosen
+    }
+
+    /// The same of functions that are called without an object.
+    pub(super) fn with_special_of(&mut self, path: &Path, found: Vec<Arc<Function>>) -> Vec<Arc<Function>> {
+        if found.iter().all(|function| function.owner_args.is_empty()) {
+            return found;
+        }
+        let Some(owner) = found[0].owner.clone() else { return found };
+        let class = match path.qualifiers.is_empty() {
+            true => {
+                self.own_class(&owner).and_then(|ty| if let Ty::Record(it) = ty { Some(it) } else { None })
+            }
+            false => self.qualifying_class(path),
+        };
+        let class = class.and_then(|it| self.class_where(&it, super::members::BASES, &|it| it.name == owner));
+        match class {
+            Some(class) => self.with_special(&class, found.clone(), &found),
+            None => found,
+        }
+    }
+
+    /// Whether a member is written for the arguments of a class; none if that is not known.
+    fn is_for(&mut self, function: &Function, class: &Layout, record: &Arc<Record>) -> Option<bool> {
+        let bound: Vec<Option<Binding>> = match record.specialization.as_slice() {
+            [] => {
+                let params = record.template_params.iter();
+                params.map(|param| class.env.bindings.get(&param.name).cloned()).collect()
+            }
+            written if is_full(record) && written.len() == function.owner_args.len() => {
+                return Some(print::are_alike(written, &function.owner_args));
+            }
+            _ => return None,
+        };
+        self.are_written(&function.owner_args, &function.namespace, &bound)
+    }
+
+    /// Whether a member that is written for a class stands for one of its template.
+    fn stands_for(&mut self, special: &Function, own: &Function, class: &Layout) -> bool {
+        if special.params.len() != own.params.len() || special.is_const != own.is_const {
+            return false;
+        }
+        let env = Rc::clone(&class.env);
+        self.within(env, &own.namespace, |machine| {
+            special.params.iter().zip(&own.params).all(|(a, b)| {
+                let (a, b) = (machine.resolve_argument(&a.ty), machine.resolve_argument(&b.ty));
+                a == b || same_type(&a, &b) == Some(true)
+            })
+        })
+    }
+}
+
+/// Whether a class is an explicit specialisation, which has nothing of its template.
+fn is_full(record: &Record) -> bool {
+    !record.specialization.is_empty() && record.template_params.is_empty()
+}
