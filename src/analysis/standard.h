@@ -21,6 +21,8 @@ template <class T, T V> struct integral_constant {
   static constexpr T value = V;
   using value_type = T;
   using type = integral_constant<T, V>;
+  constexpr operator value_type() const { return V; }
+  constexpr value_type operator()() const { return V; }
 };
 template <bool B> using bool_constant = integral_constant<bool, B>;
 using true_type = integral_constant<bool, true>;

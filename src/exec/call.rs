@@ -428,6 +428,8 @@ impl Machine<'_> {
                 ty @ Ty::Unknown(_) if self.mode == Mode::Host && matches!(arg.kind, ExprKind::Local(_)) => {
                     ty
                 }
+                // A number that is an object: its type has members.
+                Ty::Record(layout) if self.is_number_object(&layout) => Ty::Record(layout),
                 _ => Ty::Scalar(*scalar),
             },
             _ => self.type_of(arg),

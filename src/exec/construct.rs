@@ -11,7 +11,7 @@ use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, Stmt, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Record, Scalar, Stmt, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -114,6 +114,14 @@ impl Machine<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether objects of a class are numbers that their type tells: `std::integral_constant<int, 4>`. They are followed
+    /// as these numbers; what a class of the program makes of itself, that says.
+    pub(super) fn is_number_object(&self, layout: &Layout) -> bool {
+        let is_it =
+            |record: &Arc<Record>| record.extent.is_built_in() && &*record.name == "integral_constant";
+        self.mode == Mode::Device && layout.record.as_ref().is_some_and(is_it)
     }
 
     pub(super) fn has_constructors(&self, layout: &Layout) -> bool {
@@ -326,10 +334,23 @@ impl Machine<'_> {
     }
 
     /// `T(args)`, `T{args}`
+    pub(super) fn construct_written(&mut self, ty: &Type, args: &[Expr], span: Span) -> Value {
+        let resolved = self.resolve_type(ty);
+        let is_followed = matches!(&resolved, Ty::Record(layout) if self.is_number_object(layout));
+        if !is_followed && let Some(number) = self.integral_constant(ty) {
+            return number;
+        }
+        self.construct(&resolved, args, span)
+    }
+
+    /// The same of a type that is known.
     pub(crate) fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Value {
         match ty {
             Ty::Record(layout) => {
                 let layout = Rc::clone(layout);
+                if args.is_empty() && self.is_number_object(&layout) {
+                    return self.member_constant(&layout, &"value".into()).unwrap_or(Value::Undefined);
+                }
                 if let [single] = args
                     && let Some(made) = self.of_other_class(&layout, single)
                 {

@@ -65,13 +65,7 @@ impl Machine<'_> {
             ExprKind::Cast(Type::Reference(_), _) => self.read_lvalue(expr),
             ExprKind::Cast(Type::Auto, inner) => self.evaluate(inner),
             ExprKind::Cast(ty, inner) => self.cast(ty, inner),
-            ExprKind::Construct(ty, args) => {
-                if let Some(number) = self.integral_constant(ty) {
-                    return number;
-                }
-                let ty = self.resolve_type(ty);
-                self.construct(&ty, args, expr.span)
-            }
+            ExprKind::Construct(ty, args) => self.construct_written(ty, args, expr.span),
             ExprKind::InitList(items) => {
                 let parts = items.iter().enumerate();
                 let parts = parts.map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));

@@ -20,7 +20,7 @@ pub(super) struct Entry {
 impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
         let span = value.span;
-        let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(value));
+        let (value, at_launch) = self.watching_launch(|machine| machine.operand(value));
         let before = self.state.active;
         self.state.loops.push(LoopMask { switch: true, ..LoopMask::default() });
         self.run_cases((&value, at_launch), cases, span, &before);

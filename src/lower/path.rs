@@ -128,7 +128,7 @@ impl Lowerer<'_> {
         if let [only] = parts.as_slice()
             && matches!(only.kind(), "type_identifier" | "qualified_identifier")
             && child_of_kind(node, "type_qualifier").is_none()
-            && let Some(value) = self.value_named(*only)
+            && let Some(value) = self.member_of_decltype(*only).or_else(|| self.value_named(*only))
         {
             return TemplateArg::Value(value);
         }
@@ -164,6 +164,32 @@ impl Lowerer<'_> {
         value.then(|| self.name_expr(node))
     }
 
+    /// `decltype(x)::value`, also by the name of a local alias: the member of `x`, which is not run.
+    fn member_of_decltype(&mut self, node: Node<'_>) -> Option<Expr> {
+        if node.kind() != "qualified_identifier" {
+            return None;
+        }
+        let (scope, name) = (field(node, "scope")?, field(node, "name")?);
+        let ty = match scope.kind() {
+            "decltype" => self.type_specifier(scope),
+            _ => match self.scope.get(self.text(scope)) {
+                Some(Binding::Alias { ty: Type::Decltype(of), .. }) => Type::Decltype(of.clone()),
+                _ => return None,
+            },
+        };
+        let Type::Decltype(of) = ty else { return None };
+        let span = self.span(node);
+        // What its members are is asked of an object: only one that a name stands for has no effects.
+        let kind = match (of.kind, self.segment(name)) {
+            (ExprKind::Local(local), Some((name, args))) => {
+                let base = Box::new(Expr { kind: ExprKind::Local(local), span });
+                ExprKind::Member { base, name, arrow: false, args, class: None }
+            }
+            _ => ExprKind::Unsupported("a member of the type that `decltype` tells"),
+        };
+        Some(Expr { kind, span })
+    }
+
     /// A name as an expression: a slot when it is one.
     pub(super) fn name_expr(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(node);
@@ -189,6 +215,9 @@ impl Lowerer<'_> {
                 return Expr { kind: ExprKind::Deref(Box::new(slot)), span };
             }
             return slot;
+        }
+        if let Some(member) = self.member_of_decltype(node) {
+            return member;
         }
         let path = match node.kind() {
             "number_literal" => Some(Path::simple(self.name(text))),
