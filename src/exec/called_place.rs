@@ -171,6 +171,21 @@ impl Machine<'_> {
         Some(self.place_of_several(several, path, args, span))
     }
 
+    /// Whether `object[index]` or `*object` calls a method that hands back a value.
+    pub(super) fn is_called_value(&mut self, expr: &Expr) -> bool {
+        let methods = match &expr.kind {
+            ExprKind::Index(base, index) if !matches!(index.kind, ExprKind::Unsupported(_)) => {
+                let path = Path::simple("operator[]".into());
+                self.methods_by_type(base, false, &path, std::slice::from_ref(index))
+            }
+            ExprKind::Deref(base) => {
+                self.methods_by_type(base, false, &Path::simple("operator*".into()), &[])
+            }
+            _ => return false,
+        };
+        !methods.is_empty() && !methods.iter().any(refers)
+    }
+
     /// `object[index]` where that calls a method that hands back a value.
     pub(super) fn called_subscript(&mut self, expr: &Expr) -> Option<Value> {
         let ExprKind::Index(base, index) = &expr.kind else { return None };

@@ -170,6 +170,7 @@ impl Machine<'_> {
             return None;
         }
         let why = match &target.kind {
+            ExprKind::Deref(_) | ExprKind::Index(..) if self.is_called_value(target) => return None,
             ExprKind::Deref(_) | ExprKind::Index(..) => {
                 let why = self.locate(target).err()?;
                 self.expose_named(target);

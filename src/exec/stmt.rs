@@ -198,6 +198,11 @@ impl Machine<'_> {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
+                    if self.binds_a_copy(&pointer, &pointee) {
+                        let value = self.read(&pointer, declaration.name_span);
+                        let value = self.convert(value, &pointee);
+                        return Slot { value, ty: pointee, reference: false };
+                    }
                     let volatile = pointer.volatile;
                     let target = self.as_declared(pointer, &pointee).target;
                     let pointer = Pointer { target, pointee: pointee.clone(), volatile };
@@ -208,15 +213,6 @@ impl Machine<'_> {
                         return slot;
                     }
                     // A reference to a temporary is a variable.
-                    let value =
-                        declaration.init.as_ref().map_or(Value::Undefined, |init| self.evaluate(init));
-                    let ty = match (self.resolve_written(inner), &declaration.init) {
-                        (Ty::Unknown(name), Some(init)) if &*name == nameless::AUTO => {
-                            super::deduce::decayed(&self.type_of(init))
-                        }
-                        (ty, _) => ty,
-                    };
-                    return Slot { value, ty, reference: false };
                 }
             }
         }
@@ -255,6 +251,16 @@ impl Machine<'_> {
             value => value,
         };
         Slot { value, ty, reference: false }
+    }
+
+    /// Whether a reference to a number of another size is one to a converted copy: `const double &x = s[i]`.
+    fn binds_a_copy(&self, pointer: &Pointer, declared: &Ty) -> bool {
+        match (pointer.pointee.unqualified(), declared.unqualified()) {
+            (Ty::Scalar(lies), Ty::Scalar(asked)) => {
+                lies.bytes() != asked.bytes() && self.mode == Mode::Device && self.is_shared(pointer)
+            }
+            _ => false,
+        }
     }
 
     /// Whether the value of a variable is of no concern, to its type and to templates neither.
