@@ -252,9 +252,11 @@ impl Machine<'_> {
                     pending.push((param.local, self.take_pack(param, rest, &function.name, span)));
                 }
                 Some(arg) => {
-                    let (argument, at_launch) = self.watching_launch(|m| match env.refers(&param.ty) {
-                        true => m.argument_by_reference(param, arg),
-                        false => m.argument_of(several.as_ref(), at, param, arg),
+                    let listed = self.type_of_listed(function, &env, param, arg);
+                    let (argument, at_launch) = self.watching_launch(|m| match listed {
+                        Some(ty) => Slot { value: m.initial(arg, &ty), ty, reference: false },
+                        None if env.refers(&param.ty) => m.argument_by_reference(param, arg),
+                        None => m.argument_of(several.as_ref(), at, param, arg),
                     });
                     from_launch.extend(at_launch.then_some(param.local));
                     deduce(self, &mut env, function, &param.ty, &argument.ty);

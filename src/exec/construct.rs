@@ -5,13 +5,13 @@
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
-use super::types::{Layout, Ty};
+use super::types::{Env, Layout, Ty};
 use super::unseen::Callee;
 use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Record, Scalar, Stmt, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Record, Scalar, Stmt, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -114,6 +114,22 @@ impl Machine<'_> {
             }
             _ => false,
         }
+    }
+
+    /// The class of a parameter that is given a list: `f({row, column})` makes an object of it.
+    pub(super) fn type_of_listed(
+        &mut self,
+        function: &Arc<Function>,
+        env: &Env,
+        param: &Param,
+        arg: &Expr,
+    ) -> Option<Ty> {
+        if !matches!(arg.kind, ExprKind::InitList(_)) || self.mode != Mode::Device {
+            return None;
+        }
+        let env = Rc::new(Env { bindings: env.bindings.clone() });
+        let ty = self.within_head(function, env, |machine| machine.resolve_type(&param.ty));
+        matches!(&ty, Ty::Record(layout) if layout.record.is_some()).then_some(ty)
     }
 
     /// Whether objects of a class are numbers that their type tells: `std::integral_constant<int, 4>`. They are followed
@@ -333,7 +349,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `T(args)`, `T{args}`
+    /// `T(args)`, `T{args}`, of a type as it is written.
     pub(super) fn construct_written(&mut self, ty: &Type, args: &[Expr], span: Span) -> Value {
         let resolved = self.resolve_type(ty);
         let is_followed = matches!(&resolved, Ty::Record(layout) if self.is_number_object(layout));
