@@ -115,6 +115,7 @@ mod tables;
 mod templates;
 mod told;
 mod tree;
+mod two_phases;
 mod types;
 mod unseen;
 mod value;

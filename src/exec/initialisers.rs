@@ -6,7 +6,7 @@
 use super::construct::{depends, unmade};
 use super::machine::Machine;
 use super::members::BASES;
-use super::types::{FieldLayout, Layout, Ty};
+use super::types::{Binding, FieldLayout, Layout, Ty};
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::ir::{Expr, ExprKind, Field, Function, Name, Path, Record, Stmt, StmtKind};
 use crate::source::Span;
@@ -89,7 +89,12 @@ impl Machine<'_> {
         if !named.is_empty() || bases.is_empty() {
             return named;
         }
-        match self.own_alias(&Path::simple(name.clone())) {
+        // `template <class Base> struct View : Base`
+        let bound = match self.env().bindings.get(name) {
+            Some(Binding::Type(ty)) => Some(ty.unqualified()),
+            _ => None,
+        };
+        match bound.or_else(|| self.own_alias(&Path::simple(name.clone()))) {
             Some(Ty::Record(layout)) => called(last_name(&layout)),
             _ => named,
         }

@@ -95,7 +95,10 @@ impl Machine<'_> {
         let found = records.iter().find_map(|record| Some((record, alias_of(record, &path.name)?)));
         let Some((record, alias)) = found else {
             let env = self.env();
-            let of_bases = records.iter().find_map(|record| self.type_of_bases(record, &env, path, BASES));
+            let of_bases = records.iter().find_map(|record| {
+                let bases = self.bases_seen(record, &env, &path.name);
+                self.type_of_some(bases, path, BASES)
+            });
             return of_bases.or_else(|| self.enclosing_alias(path));
         };
         // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
@@ -152,14 +155,19 @@ impl Machine<'_> {
         Rc::new(self.bind_defaults(&alias.template_params, &alias.namespace, env))
     }
 
-    fn type_of_bases(
+    pub(super) fn type_of_bases(
         &mut self,
         record: &Arc<Record>,
         env: &Rc<Env>,
         path: &Path,
         depth: usize,
     ) -> Option<Ty> {
-        self.bases(record, env, depth).into_iter().find_map(|base| {
+        let bases = self.bases(record, env, depth);
+        self.type_of_some(bases, path, depth)
+    }
+
+    fn type_of_some(&mut self, bases: Vec<Rc<Layout>>, path: &Path, depth: usize) -> Option<Ty> {
+        bases.into_iter().find_map(|base| {
             let record = base.record.clone()?;
             let own = self.member_alias(&record, path, &base.env);
             own.or_else(|| self.type_of_bases(&record, &base.env, path, depth - 1))
@@ -168,11 +176,22 @@ impl Machine<'_> {
 
     /// The classes that a class is made of; none at a depth of 0.
     pub(super) fn bases(&mut self, record: &Arc<Record>, env: &Rc<Env>, depth: usize) -> Vec<Rc<Layout>> {
+        self.bases_where(record, env, depth, &|_| true)
+    }
+
+    /// Those of them that are written so that something is so.
+    pub(super) fn bases_where(
+        &mut self,
+        record: &Arc<Record>,
+        env: &Rc<Env>,
+        depth: usize,
+        is_so: &dyn Fn(&Type) -> bool,
+    ) -> Vec<Rc<Layout>> {
         if record.bases.is_empty() || depth == 0 {
             return Vec::new();
         }
         let bases = self.within(Rc::clone(env), &record.namespace, |machine| -> Vec<Ty> {
-            record.bases.iter().map(|base| machine.resolve_type(base)).collect()
+            record.bases.iter().filter(|base| is_so(base)).map(|base| machine.resolve_type(base)).collect()
         });
         let layout = |ty| if let Ty::Record(layout) = ty { Some(layout) } else { None };
         bases.into_iter().filter_map(layout).collect()
@@ -274,10 +293,21 @@ impl Machine<'_> {
     pub(super) fn own_constant(&mut self, name: &Name) -> Option<Value> {
         let records = self.own_records();
         let env = self.env();
-        let own = records.iter().find_map(|record| self.constant_of(record, &env, name, BASES));
+        let own = records.iter().find_map(|record| self.constant_seen(record, &env, name));
         own.or_else(|| {
             let around = self.enclosing_records();
-            around.iter().find_map(|record| self.constant_of(record, &env, name, BASES))
+            around.iter().find_map(|record| self.constant_seen(record, &env, name))
+        })
+    }
+
+    /// A constant of a class or of a base, that a bare name means in the text of the class.
+    fn constant_seen(&mut self, record: &Arc<Record>, env: &Rc<Env>, name: &Name) -> Option<Value> {
+        if record.constants.iter().any(|constant| constant.name == *name) {
+            return self.constant_of(record, env, name, BASES);
+        }
+        self.bases_seen(record, env, name).into_iter().find_map(|base| {
+            let record = base.record.clone()?;
+            self.constant_of(&record, &base.env, name, BASES - 1)
         })
     }
 
@@ -302,7 +332,7 @@ impl Machine<'_> {
         })
     }
 
-    fn constant_of(
+    pub(super) fn constant_of(
         &mut self,
         record: &Arc<Record>,
         env: &Rc<Env>,

@@ -75,19 +75,23 @@ impl Machine<'_> {
                 candidates = base.map(|base| of(Some(&base.name), &[])).unwrap_or_default();
             }
         }
-        if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
-            let mut classes = self.own_bases();
+        let first_of = |classes: Vec<Name>| {
+            let mut found = classes.iter().map(|class| of(Some(class), &[]));
+            found.find(|of| !of.is_empty()).unwrap_or_default()
+        };
+        let may_be_own = path.qualifiers.is_empty() && owner.is_some();
+        if candidates.is_empty() && may_be_own {
+            let mut classes = self.own_bases_seen(&path.name);
             classes.extend(self.enclosing_names());
-            candidates = classes
-                .iter()
-                .map(|class| of(Some(class), &[]))
-                .find(|of| !of.is_empty())
-                .unwrap_or_default();
+            candidates = first_of(classes);
         }
         if candidates.is_empty()
             && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
         {
             candidates = of(None, &path.qualifiers);
+        }
+        if candidates.is_empty() && may_be_own {
+            candidates = first_of(self.own_bases());
         }
         if path.qualifiers.is_empty() && !path.global && candidates.iter().all(|f| f.owner.is_none()) {
             self.add_associated(&mut candidates, all, args);

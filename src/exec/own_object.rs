@@ -40,10 +40,22 @@ impl Machine<'_> {
 
     /// The classes whose members are also those of the running method's class, the nearest first.
     pub(super) fn own_bases(&mut self) -> Vec<Name> {
+        self.own_bases_for(None)
+    }
+
+    /// Those of them in which a bare name is looked up.
+    pub(super) fn own_bases_seen(&mut self, name: &Name) -> Vec<Name> {
+        self.own_bases_for(Some(name))
+    }
+
+    fn own_bases_for(&mut self, bare: Option<&Name>) -> Vec<Name> {
         let env = self.env();
         let mut found: Vec<Rc<Layout>> = Vec::new();
         for record in self.own_records().iter() {
-            found.extend(self.bases(record, &env, BASES));
+            found.extend(match bare {
+                Some(name) => self.bases_seen(record, &env, name),
+                None => self.bases(record, &env, BASES),
+            });
         }
         let mut at = 0;
         while let Some(layout) = found.get(at).cloned().filter(|_| at < BASES) {

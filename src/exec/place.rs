@@ -104,8 +104,9 @@ impl Machine<'_> {
         let this = self.frame()?.this.as_ref()?;
         match &this.pointee {
             Ty::Record(layout) if layout.field(name).is_some() => {
-                let this = this.clone();
-                Some(self.member(this, name, span))
+                let (this, layout) = (this.clone(), Rc::clone(layout));
+                let is_meant = !self.is_member_of_unseen_base(&layout, name);
+                is_meant.then(|| self.member(this, name, span))
             }
             _ => None,
         }

@@ -154,6 +154,11 @@ impl Machine<'_> {
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
         }
+        if path.qualifiers.is_empty()
+            && let Some(ty) = self.type_of_unseen_base(path)
+        {
+            return ty;
+        }
         if let Some(ty) = self.sequence_type(path) {
             return ty;
         }
@@ -367,6 +372,12 @@ impl Machine<'_> {
                 return Some(Value::Pointer(pointer));
             }
             return Some(self.file_scope_variable(&variable, span));
+        }
+        if path.qualifiers.is_empty()
+            && !path.global
+            && let Some(value) = self.constant_of_unseen_base(name)
+        {
+            return Some(value);
         }
         if !self.program.functions(name).is_empty() {
             return Some(self.function_named(path));
