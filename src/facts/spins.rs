@@ -9,6 +9,8 @@
 //! atomicExch(&lock, 0);
 //! ```
 //!
+//! The next atomic on what was asked gives it back: what follows is for all again.
+//!
 //! A loop in which something else is done, or that counts on by one, such as `while ((i = atomicAdd(&next, 1)) < n)`, is
 //! no such loop.
 
@@ -18,15 +20,18 @@ use crate::events::{Atomic, Event, GoesOn, Operation, Orderer, Trace};
 pub(super) fn behind_waits(trace: &Trace) -> Vec<bool> {
     let events = trace.tree.events();
     let mut behind = vec![false; events.len()];
-    let mut waited = false;
-    let mut begins = Vec::new();
+    let (mut waited, mut begins) = (false, Vec::new());
+    // The variables that were asked.
+    let mut asked: Vec<u32> = Vec::new();
     for (at, event) in events.iter().enumerate() {
-        behind[at] = waited;
         match event {
             Event::Loop { .. } => begins.push(at),
             Event::EndOfLoop { goes_on, .. } => {
                 let begin = begins.pop().unwrap_or(at);
-                waited |= *goes_on != GoesOn::Surely && only_asks(trace, &events[begin + 1..at]);
+                if *goes_on != GoesOn::Surely && only_asks(trace, &events[begin + 1..at]) {
+                    waited = true;
+                    asked.extend(events[begin + 1..at].iter().filter_map(|event| atomic_on(trace, event)));
+                }
                 // A wait at the end of a round is one before the next.
                 if waited {
                     let next = behind[begin..at].iter_mut().zip(&events[begin..at]);
@@ -34,10 +39,19 @@ pub(super) fn behind_waits(trace: &Trace) -> Vec<bool> {
                 }
             }
             event if is_of_block(event) => waited = false,
-            _ => {}
+            event => waited &= !atomic_on(trace, event).is_some_and(|object| asked.contains(&object)),
         }
+        behind[at] = waited;
     }
     behind
+}
+
+/// The variable in shared memory on which an event is an atomic.
+fn atomic_on(trace: &Trace, event: &Event) -> Option<u32> {
+    match event {
+        Event::Access(event) if trace.accesses[event.access].atomic.is_some() => Some(event.object),
+        _ => None,
+    }
 }
 
 fn is_of_block(event: &Event) -> bool {

@@ -49,6 +49,8 @@
 //!   If such data decide the element, as in a histogram, the finding is a note.
 //! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
 //! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
+//! - Behind a loop that waits by an atomic, as for a lock, nothing is reported up to the next atomic on the same variable
+//!   or the next barrier of the block.
 
 use super::fact::{self, Ways};
 use super::{About, Case, Rule};

@@ -61,8 +61,8 @@
 //! - A `TempStorage` of `cub::BlockReduce` that is used again needs a barrier, because thread 0 may still read the
 //!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
 //! - These are not reported: a thread that reads what the same statement wrote for all, as by `flag = 1` or
-//!   `atomicOr(&flag, 1)`; kernels with `volatile` and
-//!   loops that may wait for what they read; kernels that may have an object of a class that hides a
+//!   `atomicOr(&flag, 1)`; what stands between a loop that waits by an atomic and the atomic that lets others go
+//!   on; kernels with `volatile` and loops that may wait for what they read; kernels that may have an object of a class that hides a
 //!   barrier in a constructor, a destructor or an operator other than `operator()`.
 //! - Only successive iterations of a loop are compared.
 //! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
