@@ -21,6 +21,7 @@ mod interleaved;
 mod layout;
 pub(crate) mod longer;
 mod requests;
+mod room;
 mod rounds;
 mod tiles;
 mod uncounted;

@@ -17,7 +17,7 @@
 //! Of such an array the length with the fewest wavefronts is told even where one of its accesses takes more than
 //! before, as no block does.
 
-use super::Run;
+use super::{Run, room};
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
@@ -261,7 +261,7 @@ fn effect(
             continue;
         }
         let Some(again) = longer(number) else { return Effect::Unknown };
-        if !has_room(rows.targets, &again, grown) {
+        if !has_room(rows.targets, run.trace, &again, grown) {
             return Effect::Apart;
         }
         if !is_aligned(&again.trace, name) {
@@ -324,16 +324,22 @@ fn is_aligned(trace: &Trace, name: Span) -> bool {
 
 /// Whether a block of this run stays inside static shared memory.
 pub(crate) fn is_possible(targets: &[Target], run: &Run<'_>) -> bool {
-    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
+    let declared = static_bytes(run.trace);
     targets.iter().all(|target| declared <= u64::from(target.static_shared_limit()))
 }
 
-/// Whether the block stays inside static shared memory; and where launches give it `grown` bytes more, inside
-/// what they may ask for.
-fn has_room(targets: &[Target], run: &Lengthened, grown: Option<u64>) -> bool {
-    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
-    let most = |of: fn(&Target) -> u32| targets.iter().map(|target| u64::from(of(target))).min();
-    let Some(grown) = grown else { return Some(declared) <= most(Target::static_shared_limit) };
+/// Whether the block still fits into shared memory; and where launches give it `grown` bytes more, inside what they may
+/// ask for.
+fn has_room(targets: &[Target], before: &Trace, run: &Lengthened, grown: Option<u64>) -> bool {
+    let declared = static_bytes(&run.trace);
+    let Some(grown) = grown else {
+        return room::fits(targets, (static_bytes(before), declared), run.dynamic_bytes.unwrap_or(0));
+    };
     let given = run.dynamic_bytes.map(|bytes| bytes.saturating_add(grown).saturating_add(declared));
-    given.is_some_and(|bytes| Some(bytes) <= most(Target::dynamic_shared_limit))
+    let most = targets.iter().map(|target| u64::from(target.dynamic_shared_limit())).min();
+    given.is_some_and(|bytes| Some(bytes) <= most)
+}
+
+fn static_bytes(trace: &Trace) -> u64 {
+    trace.arrays.iter().filter(|array| !array.dynamic).map(|array| array.bytes().unwrap_or(0)).sum()
 }

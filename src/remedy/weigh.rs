@@ -28,7 +28,7 @@ use super::layout::Layout;
 use super::requests::{Request, Requests, asked, is_matrix, width};
 use super::rounds::{Shift, lanes};
 use super::worst::{Scattered, Turns};
-use super::{Moved, Run, Undecided, Why, tiles};
+use super::{Moved, Run, Undecided, Why, room, tiles};
 use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
 use crate::domain::gcd;
@@ -48,8 +48,9 @@ const MOST_PLACES: u64 = 256;
 pub(super) struct Scales<'a> {
     pub requests: Requests<'a>,
     targets: &'a [Target],
-    /// Bytes that the other arrays of a block take, at most, by form of the array.
-    others: Vec<u64>,
+    /// Bytes that the other arrays that a block declares take, and those that launches give it, at most, by form of the
+    /// array.
+    others: Vec<(u64, u64)>,
     /// Requests for the banks that may still be asked for.
     left: Cell<u64>,
     /// Places of lanes that may still be looked at.
@@ -113,7 +114,9 @@ impl<'a> Scales<'a> {
         let of = |run: &Run<'_>| run.trace.arrays.iter().filter(other).filter_map(Array::bytes).sum::<u64>();
         let of_form = |form: usize| {
             let sites = requests.sites.iter().filter(|site| site.form == form);
-            sites.map(|site| of(&runs[site.run])).max().unwrap_or(0)
+            let runs = sites.map(|site| &runs[site.run]);
+            let given = runs.clone().filter_map(|run| run.dynamic_bytes).max().unwrap_or(0);
+            (runs.map(of).max().unwrap_or(0), given)
         };
         let others = (0..requests.forms.len()).map(of_form).collect();
         let places = Cell::new(steps.saturating_mul(MOST_PLACES));
@@ -182,16 +185,17 @@ impl<'a> Scales<'a> {
 
     /// What a layout costs; nothing is told where that is not less than `most`.
     pub(super) fn weigh(&self, layout: &Layout, most: u64) -> Result<Weight, Why> {
-        let of = match self.requests.array.dynamic {
-            true => Target::dynamic_shared_limit,
-            false => Target::static_shared_limit,
-        };
-        let limit = self.targets.iter().map(|target| u64::from(of(target))).min();
+        let limit = self.targets.iter().map(|target| u64::from(target.dynamic_shared_limit())).min();
         let layouts = self.in_forms(layout)?;
-        for (form, (layout, others)) in layouts.iter().zip(&self.others).enumerate() {
+        for (form, (layout, (others, given))) in layouts.iter().zip(&self.others).enumerate() {
             let now = self.bytes(form);
             let bytes = layout.bytes(now, self.requests.element_of(form));
-            if bytes > now && limit.is_some_and(|limit| bytes.saturating_add(*others) > limit) {
+            let (before, after) = (now.saturating_add(*others), bytes.saturating_add(*others));
+            let fits = match self.requests.array.dynamic {
+                true => Some(after) <= limit,
+                false => room::fits(self.targets, (before, after), *given),
+            };
+            if bytes > now && !fits {
                 return Err(Why::TooLarge(bytes));
             }
         }
