@@ -25,12 +25,22 @@ impl Machine<'_> {
         if !args.iter().any(|arg| matches!(self.type_of(arg), Ty::Record(_))) {
             return None;
         }
-        let functions = self.choose_functions(path, &args);
+        self.place_by_function(path, &args, span)
+    }
+
+    /// The place that a function hands back that is called by its name.
+    fn place_by_function(
+        &mut self,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Result<Pointer, Unknown>> {
+        let functions = self.choose_functions(path, args);
         if !functions.iter().any(refers) {
             return None;
         }
-        let several = self.on_own_object(functions, path, &args);
-        Some(self.place_of_several(several, path, &args, span))
+        let several = self.on_own_object(functions, path, args);
+        Some(self.place_of_several(several, path, args, span))
     }
 
     /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
@@ -38,14 +48,7 @@ impl Machine<'_> {
     pub(super) fn called_place(&mut self, expr: &Expr) -> Option<Result<Pointer, Unknown>> {
         match &expr.kind {
             ExprKind::Call { callee, args } => match &callee.kind {
-                ExprKind::Path(path) => {
-                    let functions = self.choose_functions(path, args);
-                    if !functions.iter().any(refers) {
-                        return None;
-                    }
-                    let several = self.on_own_object(functions, path, args);
-                    Some(self.place_of_several(several, path, args, expr.span))
-                }
+                ExprKind::Path(path) => self.place_by_function(path, args, expr.span),
                 ExprKind::Member { base, name, arrow, args: explicit, class: None } => {
                     let path = Path { args: explicit.clone(), ..Path::simple(name.clone()) };
                     self.place_by_method(base, *arrow, &path, args, expr.span)
@@ -173,53 +176,32 @@ impl Machine<'_> {
 
     /// Whether `object[index]` or `*object` calls a method that hands back a value.
     pub(super) fn is_called_value(&mut self, expr: &Expr) -> bool {
-        let methods = match &expr.kind {
-            ExprKind::Index(base, index) if !matches!(index.kind, ExprKind::Unsupported(_)) => {
-                let path = Path::simple("operator[]".into());
-                self.methods_by_type(base, false, &path, std::slice::from_ref(index))
-            }
-            ExprKind::Deref(base) => {
-                self.methods_by_type(base, false, &Path::simple("operator*".into()), &[])
-            }
-            _ => return false,
-        };
-        !methods.is_empty() && !methods.iter().any(refers)
+        self.operator_for_value(expr).is_some()
     }
 
-    /// `object[index]` where that calls a method that hands back a value.
-    pub(super) fn called_subscript(&mut self, expr: &Expr) -> Option<Value> {
-        let ExprKind::Index(base, index) = &expr.kind else { return None };
-        if matches!(index.kind, ExprKind::Unsupported(_)) {
-            return None;
-        }
-        let args = std::slice::from_ref(&**index);
-        let path = Path::simple("operator[]".into());
-        let methods = self.methods_by_type(base, false, &path, args);
-        if methods.is_empty() || methods.iter().any(refers) {
-            return None;
-        }
-        Some(match self.locate(base) {
+    /// `object[index]` or `*object` where that calls a method that hands back a value.
+    pub(super) fn called_value(&mut self, expr: &Expr) -> Option<Value> {
+        let (object, path, args) = self.operator_for_value(expr)?;
+        Some(match self.locate(object) {
             Ok(object) => self.call_member(expr, &object, &path, (args, true)),
-            Err(_) => self.on_temporary(base, |machine, object| {
+            Err(_) => self.on_temporary(object, |machine, object| {
                 machine.call_member(expr, object, &path, (args, true))
             })?,
         })
     }
 
-    /// `*object`, of a class whose `operator*` hands back a value.
-    pub(super) fn called_dereference(&mut self, expr: &Expr) -> Option<Value> {
-        let ExprKind::Deref(object) = &expr.kind else { return None };
-        let path = Path::simple("operator*".into());
-        let methods = self.methods_by_type(object, false, &path, &[]);
-        if methods.is_empty() || methods.iter().any(refers) {
-            return None;
-        }
-        Some(match self.locate(object) {
-            Ok(object) => self.call_member(expr, &object, &path, (&[], true)),
-            Err(_) => self.on_temporary(object, |machine, object| {
-                machine.call_member(expr, object, &path, (&[], true))
-            })?,
-        })
+    /// The object, the operator and its arguments, where such a method is called.
+    fn operator_for_value<'e>(&mut self, expr: &'e Expr) -> Option<(&'e Expr, Path, &'e [Expr])> {
+        let (object, name, args) = match &expr.kind {
+            // Which element of a range comes is told by its iterators.
+            ExprKind::Index(_, index) if matches!(index.kind, ExprKind::Unsupported(_)) => return None,
+            ExprKind::Index(object, index) => (&**object, "operator[]", std::slice::from_ref(&**index)),
+            ExprKind::Deref(object) => (&**object, "operator*", &[][..]),
+            _ => return None,
+        };
+        let path = Path::simple(name.into());
+        let methods = self.methods_by_type(object, false, &path, args);
+        (!methods.is_empty() && !methods.iter().any(refers)).then_some((object, path, args))
     }
 }
 

@@ -115,7 +115,7 @@ impl Machine<'_> {
                 (self.evaluate(base), None)
             }
             Err(why) if matches!(base.kind, ExprKind::Index(..)) => {
-                let value = self.called_subscript(base);
+                let value = self.called_value(base);
                 (value.unwrap_or_else(|| self.read_somewhere(base, why)), None)
             }
             Err(why) => (self.read_somewhere(base, why), None),

@@ -44,11 +44,7 @@ impl Machine<'_> {
             ExprKind::Float(value, scalar) => super::operators::float(value.value(), *scalar),
             ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
             ExprKind::Local(local) => self.read_variable(*local).unwrap_or_else(|| self.read_lvalue(expr)),
-            ExprKind::Index(..) => match self.called_subscript(expr) {
-                Some(value) => value,
-                None => self.read_lvalue(expr),
-            },
-            ExprKind::Deref(_) => match self.called_dereference(expr) {
+            ExprKind::Index(..) | ExprKind::Deref(_) => match self.called_value(expr) {
                 Some(value) => value,
                 None => self.read_lvalue(expr),
             },

@@ -82,6 +82,7 @@ impl Machine<'_> {
         (begin, before): (&RequestMark, u32),
         code: LoopCode,
     ) {
+        // What the text asks for is written out early, however large it is.
         if matches!(parts.unrolling, Unrolling::Asked) {
             return;
         }
