@@ -52,6 +52,7 @@
 //!   lanes of one warp as well as between warps: without the barriers, no threads race for shared memory. A kernel is
 //!   left out if no launch is found, if the block of a launch is unknown, if it is not followed to its end, or if it
 //!   is not proved race-free as it is. Only a barrier with no memory access after it needs no proof.
+//! - A finding holds for any values of the kernel's integer arguments, whatever today's launches pass.
 //! - Only `__syncthreads()` and `sync()` of the block are reported, in the body of a kernel in a source file, and
 //!   only if all threads reach them. Headers are left out, because their other users are not seen. Barriers in
 //!   functions that kernels call, and `__syncwarp()`, are left out, because they may be needed elsewhere, or to
