@@ -46,7 +46,9 @@ pub use straight::{Straight, Unrolled};
 pub use taken::Roots;
 pub(crate) use taken::{Asks, Is, Side, Taken};
 pub(crate) use tile::Tile;
-pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, GoesOn, Orderer, Stored, Subscript};
+pub(crate) use tree::{
+    AccessEvent, Branches, Differs, EndOfRound, Event, EventTree, GoesOn, Orderer, Stored, Subscript,
+};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

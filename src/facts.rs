@@ -27,6 +27,7 @@ pub(crate) use bounds::{InnerOverrun, Overrun};
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};
 pub(crate) use guards::Happens;
+pub(crate) use intervals::Across;
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use possible::{Choice, PossibleRace};
 pub(crate) use races::{Between, Race};

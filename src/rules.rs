@@ -37,7 +37,7 @@ use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Edit, Level};
 use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace};
 use crate::explanation::{Explanation, KernelView};
-use crate::facts::Facts;
+use crate::facts::{Across, Facts};
 use crate::preproc::Constant;
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
@@ -388,7 +388,7 @@ pub struct Case<'a> {
 }
 
 /// As in [`Case::between`]: the two places, the loop, and the statement.
-pub type Between<'a> = dyn Fn((Span, Span), Option<Span>, &str) -> Option<Edit> + 'a;
+pub type Between<'a> = dyn Fn((Span, Span), Option<Across>, &str) -> Option<Edit> + 'a;
 
 /// All findings of all rules on one kernel.
 #[must_use]

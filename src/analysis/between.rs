@@ -19,14 +19,24 @@
 //! *}
 //! ```
 //!
+//! Behind the condition of a loop it is in the body, which comes next in either kind of loop:
+//!
+//! ```text
+//! do {
+//! *   if (t == 0) changed = 0;    the second
+//!     ...
+//! } while (changed);              the first
+//! ```
+//!
 //! The loop may also stand in another function, which calls the one with both places.
 //!
 //! Pragmas stay with their statement: the place is before them.
 //!
 //! Where the text has no braces to put it in, there is no such place; nor is there one at the end of a body that
-//! threads may leave or cut short, as those that do would not come to it.
+//! threads may cut short, or that some of them may leave, as those that do would not come to it.
 
 use crate::diagnostic::Edit;
+use crate::facts::Across;
 use crate::ir::program::Program;
 use crate::ir::visit::own_stmts;
 use crate::ir::{ExprKind, Stmt, StmtKind};
@@ -40,22 +50,26 @@ pub(super) fn insert_between(
     program: &Program,
     text_of: &dyn Fn(Span) -> Arc<SourceFile>,
     (first, second): (Span, Span),
-    across: Option<Span>,
+    across: Option<Across>,
     statement: &str,
 ) -> Option<Edit> {
     let functions = program.modules.iter().flat_map(|module| &module.functions);
     // The loop may call the function that holds the two places.
-    let (from, to) = across.map_or((first, second), |of| (of, of));
+    let (from, to) = across.map_or((first, second), |it| (it.of, it.of));
     let mut around = functions.filter(|it| it.body.is_some() && holds(it.span, from) && holds(it.span, to));
     let body = around.next()?.body.as_deref()?;
     let file = text_of(to);
     let tokens = tokens(&file.text);
-    let before = before(body, first, second);
-    let across = across.or_else(|| if before.is_none() { round_of(body, first, second) } else { None });
+    let behind_test = behind_test(body, first, second);
+    let before = behind_test.or_else(|| before(body, first, second));
+    let across = across.filter(|_| behind_test.is_none());
+    let round = || round_of(body, first, second).map(|of| Across { of, by_all: false });
+    let across = across.or_else(|| if before.is_none() { round() } else { None });
     let at = match across {
         // A body without braces ends where the loop does.
-        Some(of) => {
-            let body = find_loop(body, of).filter(|body| !body.iter().any(may_leave))?;
+        Some(Across { of, by_all }) => {
+            let passes_by = |stmt: &Stmt| may_skip(stmt) || !by_all && may_leave(stmt);
+            let body = find_loop(body, of).filter(|body| !body.iter().any(passes_by))?;
             end_of_body(&tokens, body).filter(|at| *at < of.end as usize)?
         }
         None => before
@@ -71,7 +85,7 @@ pub(super) fn insert_between(
             format!("{}{statement}\n{indent}", inner.strip_prefix(indent).unwrap_or_default())
         }
         // The brace that closes the body stands one step further out.
-        (true, Some(of)) => {
+        (true, Some(Across { of, .. })) => {
             let body = find_loop(body, of)?;
             let inner = indent_of(&file.text, body.last()?.span.start as usize)?;
             format!("{}{statement}\n{indent}", inner.strip_prefix(indent).unwrap_or("    "))
@@ -100,6 +114,19 @@ fn before(list: &[Stmt], first: Span, second: Span) -> Option<usize> {
     for_each_list(&list[at], &mut |list| inside = inside.or_else(|| before(list, first, second)));
     let earlier = list[..at].iter().any(|stmt| holds(stmt.span, first));
     inside.or_else(|| earlier.then_some(list[at].span.start as usize))
+}
+
+/// Where the statement of a loop's body begins that holds the second place, if the first is in the loop's condition.
+fn behind_test(list: &[Stmt], first: Span, second: Span) -> Option<usize> {
+    let stmt = list.iter().find(|stmt| holds(stmt.span, first) && holds(stmt.span, second))?;
+    if let StmtKind::Loop { cond: Some(cond), body, .. } = &stmt.kind
+        && holds(cond.span, first)
+    {
+        return body.iter().find(|stmt| holds(stmt.span, second)).map(|stmt| stmt.span.start as usize);
+    }
+    let mut inside = None;
+    for_each_list(stmt, &mut |list| inside = inside.or_else(|| behind_test(list, first, second)));
+    inside
 }
 
 /// The lists of statements right inside a statement.
@@ -159,13 +186,17 @@ fn find_loop(list: &[Stmt], span: Span) -> Option<&[Stmt]> {
     })
 }
 
-/// Whether a statement may keep a thread from what follows it.
+/// Whether a statement may keep a thread from what follows it, by ending the loop for it.
 fn may_leave(stmt: &Stmt) -> bool {
-    let mut found = matches!(
-        stmt.kind,
-        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Label(_)
-    );
+    let mut found = matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Break);
     own_stmts(stmt, &mut |inner| found |= may_leave(inner));
+    found
+}
+
+/// Whether it may lead a thread to the next round, or elsewhere in the loop, past what follows it.
+fn may_skip(stmt: &Stmt) -> bool {
+    let mut found = matches!(stmt.kind, StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Label(_));
+    own_stmts(stmt, &mut |inner| found |= may_skip(inner));
     found
 }
 

@@ -10,6 +10,7 @@ use super::between::insert_between;
 use super::removal::remove_statement;
 use super::shape_asked::shape_asked;
 use crate::diagnostic::Edit;
+use crate::facts::Across;
 use crate::ir::FunctionKind;
 use crate::ir::program::Program;
 use crate::preproc::{Constant, constant, names};
@@ -59,7 +60,7 @@ enum Question {
     Calls(Span, String),
     Between {
         places: (Span, Span),
-        across: Option<Span>,
+        across: Option<Across>,
         statement: String,
     },
     Removal(Span),
@@ -96,7 +97,7 @@ impl Question {
             Question::Between { places: (first, second), across, statement } => Question::Between {
                 places: (place(first)?, place(second)?),
                 across: match across {
-                    Some(span) => Some(place(span)?),
+                    Some(across) => Some(Across { of: place(&across.of)?, ..*across }),
                     None => None,
                 },
                 statement: statement.clone(),
@@ -209,7 +210,7 @@ impl<'a> Texts<'a> {
     pub(super) fn between(
         &self,
         places: (Span, Span),
-        across: Option<Span>,
+        across: Option<Across>,
         statement: &str,
     ) -> Option<Edit> {
         let file_of = |span: Span| -> Arc<SourceFile> { self.sources.get(span.file) };

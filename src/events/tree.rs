@@ -164,7 +164,18 @@ pub(crate) enum Event {
         rest: Option<SymbolId>,
         /// Whether there is a second round.
         goes_on: GoesOn,
+        /// What leads to the end of a round.
+        end: EndOfRound,
     },
+}
+
+/// What leads to the end of a loop's round.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EndOfRound {
+    /// The branches: a block that takes others leaves the loop.
+    pub branches: Branches,
+    /// Whether all threads of the kernel come there, or none: none of them leaves the loop by itself.
+    pub by_all: bool,
 }
 
 /// Whether a loop has a second round.

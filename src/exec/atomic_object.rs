@@ -191,9 +191,6 @@ impl Machine<'_> {
         if work.releases && self.sees_global_memory() {
             self.orders_by_memory(Orderer::Fence(scope), span);
         }
-        if work.used {
-            self.orders_by_memory(Orderer::Atomic(scope), span);
-        }
         if self.is_recorded(&place) {
             let operation = match (&place.pointee, place.pointee.constant_size(), work.op) {
                 (_, _, AccessOp::Load | AccessOp::Store) => work.operation,
@@ -215,6 +212,9 @@ impl Machine<'_> {
                 AccessOp::Load => self.reads_unrecorded(span),
                 _ => self.writes_unrecorded(span),
             }
+        }
+        if work.used {
+            self.orders_by_memory(Orderer::Atomic(scope), span);
         }
         self.compiler.epoch += 1;
         let why = Unknown::new(Reason::DataDependent, span, "what an atomic finds");

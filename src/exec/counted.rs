@@ -18,7 +18,7 @@ use super::loops::parts::Parts;
 use super::machine::{LoopKey, Machine, Mark, State, slot_value};
 use super::value::{Relation, Value};
 use crate::domain::Int;
-use crate::events::GoesOn;
+use crate::events::{EndOfRound, GoesOn};
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
 
 /// Rounds that are run for real before the plan is asked for.
@@ -110,7 +110,7 @@ impl Machine<'_> {
                 && !self.looping.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
-            self.end_loop_event(Some(symbol), None, GoesOn::Surely);
+            self.end_loop_event(Some(symbol), None, Some((GoesOn::Surely, EndOfRound::default())));
             return even.then(|| self.after_rounds(start, &probed, &rounds));
         }
     }

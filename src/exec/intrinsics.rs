@@ -60,11 +60,12 @@ impl Machine<'_> {
             && operation.starts_with(|first: char| first.is_ascii_uppercase())
             && self.is_cuda_atomic(path, operation, args)
         {
+            let value = self.atomic(operation, args, used && !self.is_dead(expr), span);
             // Threads may wait for what an atomic tells them.
             if used {
                 self.orders_by_memory(Orderer::Atomic(Scope::of(name)), span);
             }
-            return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
+            return Some(value);
         }
         match kind {
             Kind::Assert

@@ -12,7 +12,7 @@ use super::enumerate::Changing;
 use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Asks, Assumption, Bound, GoesOn, LoopCode, Split, SplitKind};
+use crate::events::{Asks, Assumption, Bound, EndOfRound, GoesOn, LoopCode, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -249,14 +249,14 @@ impl Machine<'_> {
                 pass
             })
         });
-        let goes_on = self.looping.unbounded.get(&parts.place()).copied().unwrap_or(GoesOn::Perhaps);
+        let second = self.looping.second_rounds.get(&parts.place()).cloned();
         let round = pass.round;
         if one_for_all {
             let rounds = pass.inside.len() as u64 + 1;
             self.requests.share_out(&mark.requests, (parts.span, rounds), &mut self.trace.accesses);
         }
         let (entry, rest) = self.after_pass(pass);
-        self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
+        self.end_loop_event(Some(round).filter(|_| one_for_all), rest, second);
         self.looping.uncounted.pop();
         self.trace.note_uncounted(parts.span, trips);
         self.looping.cut -= cut;
@@ -324,7 +324,7 @@ impl Machine<'_> {
                 None => self.goes_on_without_end(),
                 Some(_) => GoesOn::Perhaps,
             };
-            self.looping.unbounded.insert(parts.place(), goes_on);
+            self.note_second_round(parts, goes_on);
             self.trace.tree.note_loop(parts.span, Asks::Data);
             return self.test_after(parts);
         };
@@ -371,13 +371,20 @@ impl Machine<'_> {
         self.iterate(parts);
         // The body may end it, or assert that there is no other round.
         let goes_on = if is_endless { self.goes_on_without_end() } else { self.may_go_on(&condition) };
-        self.looping.unbounded.insert(parts.place(), goes_on);
+        self.note_second_round(parts, goes_on);
         if pushed {
             self.around.splits.pop();
         }
         // Guards that hold in every iteration but the last say nothing of what comes after.
         self.assume_no_more_than(marks);
         (self.state.doubt, self.state.chosen) = (doubt, chosen);
+    }
+
+    /// Notes at the end of a round whether there is a second.
+    fn note_second_round(&mut self, parts: Parts<'_>, goes_on: GoesOn) {
+        let by_all = self.is_surely_by_all() && self.state.active == self.everyone();
+        let end = EndOfRound { branches: self.branches(), by_all };
+        self.looping.second_rounds.insert(parts.place(), (goes_on, end));
     }
 
     /// Whether a loop that only `break` or `return` ends has a second round: where threads come to the end of the
@@ -392,7 +399,7 @@ impl Machine<'_> {
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         if self.is_of_data(&condition) {
-            self.looping.unbounded.insert(parts.place(), GoesOn::ForData);
+            self.note_second_round(parts, GoesOn::ForData);
         }
         let truth = self.truth(&condition, false);
         self.note_parting(&truth);

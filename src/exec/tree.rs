@@ -4,7 +4,9 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, GoesOn, Orderer, SplitKind, Stored};
+use crate::events::{
+    AccessEvent, AccessOp, Branches, Differs, EndOfRound, Event, GoesOn, Orderer, SplitKind, Stored,
+};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
@@ -177,7 +179,7 @@ impl Machine<'_> {
     }
 
     /// Whether the active threads, and no fewer, do what happens now, as far as the branches around are taken.
-    fn is_surely_by_all(&self) -> bool {
+    pub(super) fn is_surely_by_all(&self) -> bool {
         self.state.doubt.is_none() && self.around.splits.iter().all(|split| split.kind == SplitKind::Known)
     }
 
@@ -244,15 +246,16 @@ impl Machine<'_> {
     }
 
     /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `rest`: that of the rounds that are
-    /// no whole pass.
+    /// no whole pass; `second`: whether there is a second round, and what leads to it.
     pub(super) fn end_loop_event(
         &mut self,
         round: Option<SymbolId>,
         rest: Option<SymbolId>,
-        goes_on: GoesOn,
+        second: Option<(GoesOn, EndOfRound)>,
     ) {
         if self.recording {
-            self.trace.tree.push(Event::EndOfLoop { round, rest, goes_on });
+            let (goes_on, end) = second.unwrap_or((GoesOn::Perhaps, EndOfRound::default()));
+            self.trace.tree.push(Event::EndOfLoop { round, rest, goes_on, end });
         }
     }
 

@@ -27,12 +27,12 @@
 mod order;
 mod step;
 
+use super::intervals::Across;
 use super::possible::{self, Choice, PossibleRace};
 use super::races::{self, Between, Race};
 use super::witness::are_possible;
 use crate::domain::{Shape, SymbolId};
 use crate::events::{Access, AccessEvent, Assumption, Blocks, Event, Scope, Stored, Ties, Trace};
-use crate::source::Span;
 pub(crate) use order::Lack;
 use rustc_hash::FxHashMap;
 use step::{Rest, Step, axis_of, step, swap};
@@ -64,7 +64,7 @@ pub(crate) struct MemoryRace {
     /// What data choose, if they do.
     pub choice: Option<Choice>,
     /// The loop in whose next round the second is done.
-    pub across: Option<Span>,
+    pub across: Option<Across>,
     /// Whether it is only supposed that there is more than one block in the directions in which they are apart.
     pub grid_is_supposed: bool,
     /// What is taken for granted.

@@ -56,9 +56,10 @@ impl Guards {
             Event::Access(event) => Some(event),
             _ => None,
         };
-        let open_around = |(at, _): &(usize, Round)| {
+        let open_around = |(at, round): &(usize, Round)| {
             let event = event(*at).filter(|event| event.is_sure && can_hold(&event.assumptions))?;
-            let open = open(event, tree);
+            let mut open = open(event, tree);
+            open.retain(|branch| *round != Round::Any || !leads_on(*branch, interval, tree));
             // Another shape may go with the other side.
             let goes_with_shape =
                 ties == Ties::Any && open.iter().any(|branch| of_branch(*branch, tree) == Blocks::NONE);
@@ -218,6 +219,12 @@ impl Around<'_> {
 
 /// By number of an event: the outermost loop around it.
 pub(super) type Loops<'t> = Vec<Option<Around<'t>>>;
+
+/// Whether data decide that a block takes a branch, and with another it leaves the loop whose rounds are looked at: where
+/// there is another round, it was taken.
+pub(super) fn leads_on(branch: u32, interval: &Interval, tree: &EventTree) -> bool {
+    interval.is_taken(branch) && tree.taken(branch).is_some_and(|taken| taken.asks == Asks::Data)
+}
 
 /// The loops around the events of a run.
 pub(super) fn loops(tree: &EventTree) -> Loops<'_> {

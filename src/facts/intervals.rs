@@ -16,11 +16,24 @@
 //! others are still on their way to the barrier of the other branch. Each thread has a *phase*, the number of
 //! barriers that it has passed, and only threads of one phase are in one interval.
 //!
+//! An atomic whose result is used may let threads wait for each other in a loop, or tell one of them that it is the
+//! last. It keeps no thread from what it surely does. So such accesses are looked at once more, in intervals that
+//! no atomic ends, but a loop that threads may leave by what an atomic tells them:
+//!
+//! ```text
+//! for (;;) {
+//!     if (t == 0) tile = atomicAdd(&next, 1);     thread 0 writes it, whatever others do,
+//!     __syncthreads();
+//!     if (tile >= tiles) break;                   and others may still read here what they got in the round before
+//! }
+//! ```
+//!
 //! If one pass stands for several iterations, the loop may end after any of them. What follows is judged as after a
 //! whole pass, unless a condition leads to it: that may depend on the number of iterations.
 
+use super::witness::is_possible;
 use crate::domain::{Shape, SymbolId};
-use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree, GoesOn};
+use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree, GoesOn, Orderer};
 use crate::source::Span;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -43,6 +56,15 @@ pub(super) enum Round {
 /// tells it from them.
 type Phases = Rc<Vec<(u32, u64)>>;
 
+/// A loop, the end of one of its rounds and the beginning of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Across {
+    /// The loop.
+    pub of: Span,
+    /// Whether all threads come to the end of a round, or none.
+    pub by_all: bool,
+}
+
 /// Accesses that are not ordered but by their threads.
 #[derive(Debug)]
 pub(super) struct Interval {
@@ -51,7 +73,9 @@ pub(super) struct Interval {
     /// The numbers of the events, in order, and their rounds: accesses, and where lanes come together.
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
-    pub across: Option<Span>,
+    pub across: Option<Across>,
+    /// The branches that lead to the end of a round of that loop.
+    reached: Branches,
     /// The number of the event that begins the loop of whose rounds a part of it is taken to be a certain one.
     pub of_loop: Option<usize>,
     /// Whether a part of it lies in a loop of which data decide whether it goes on.
@@ -65,94 +89,178 @@ pub(super) type Bounds = (Option<Span>, Option<Span>);
 
 /// All intervals of a run.
 pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
+    Walk::of(tree, shape, tree.events().iter().map(order_of).collect())
+}
+
+/// Those that no atomic ends, with the accesses that surely happen; none where there is no atomic.
+pub(super) fn past_atomics(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
-    let mut found = Vec::new();
-    let mut current: Vec<(usize, Round)> = Vec::new();
-    let mut behind: Vec<Behind> = Vec::new();
-    let mut last_order: Option<Span> = None;
-    let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
-    let mut phases: Phases = Rc::new(vec![(0, 0); shape.threads()]);
-    let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
-    for (at, event) in events.iter().enumerate() {
-        match event {
-            Event::Access(_) | Event::WarpOrder { .. } => {
-                current.push((at, Round::Any));
-                behind.iter_mut().for_each(|behind| behind.push(at, event));
-            }
-            Event::Subscript(_)
-            | Event::MayAccess { .. }
-            | Event::MayDiffer { .. }
-            | Event::CopyGroup { .. }
-            | Event::CopyWait { .. } => {}
-            Event::Barrier { span, .. } | Event::MayOrder { span, .. } => {
-                let bounds = (last_order.replace(*span), Some(*span));
-                for accesses in std::iter::once(std::mem::take(&mut current))
-                    .chain(behind.drain(..).map(|it| it.accesses))
-                {
-                    found.push(Interval::straight(&phases, accesses, bounds));
-                }
-                pass(&mut phases, event, at, !loops.is_empty());
-            }
-            Event::Loop { span, first_symbol, .. } => loops.push((at, *span, *first_symbol)),
-            Event::NextRound => {}
-            Event::EndOfLoop { round, rest, goes_on } => {
-                let round = round.as_ref().filter(|_| *goes_on != GoesOn::Perhaps);
-                let for_data = *goes_on == GoesOn::ForData;
-                let Some((begin, span, first_symbol)) = loops.pop() else { continue };
-                if let (Some(rest), Event::Loop { branches, .. }) = (rest, &events[begin]) {
-                    let before = current.iter().filter(|(at, _)| *at < begin).copied().collect();
-                    let accesses = std::mem::replace(&mut current, before);
-                    behind.push(Behind { rest: *rest, branches: Arc::clone(branches), accesses });
-                }
-                let Some(round) = round else { continue };
-                let phases = Rc::clone(&phases);
-                let body = begin + 1..at;
-                let (first, last) = ends(events, &body);
-                let mut accesses = accesses(events, last..at, Round::Any);
-                accesses.extend(self::accesses(events, begin + 1..first, Round::Next(*round)));
-                accesses.retain(|(at, _)| is_alike_in_each_round(tree, *at, first_symbol, &counters));
-                let order = |at: usize| order_of(&events[at]);
-                let (of_end, of_next) =
-                    ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
-                let bounds = (of_end, of_next);
-                let (across, of_loop) = (Some(span), Some(begin));
-                found.push(Interval {
-                    phases: Rc::clone(&phases),
-                    accesses,
-                    across,
-                    of_loop,
-                    for_data,
-                    bounds,
-                });
-                let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
-                let before = (0..begin).rev().find(parts).map_or(0, |at| at + 1);
-                let bounds = ((0..before).rev().find_map(order), of_next);
-                let mut accesses = self::accesses(events, before..begin, Round::Any);
-                let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
-                first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
-                accesses.append(&mut first_round);
-                if !accesses.is_empty() {
-                    found.push(Interval { phases, accesses, across: None, of_loop, for_data, bounds });
-                }
-            }
-        }
+    if !events.iter().any(|event| matches!(event, Event::MayOrder { by: Orderer::Atomic(_), .. })) {
+        return Vec::new();
     }
-    for accesses in std::iter::once(current).chain(behind.into_iter().map(|it| it.accesses)) {
-        found.push(Interval::straight(&phases, accesses, (last_order, None)));
-    }
+    let mut found = Walk::of(tree, shape, orders_but_atomics(events));
+    let is_sure = |(at, _): &(usize, Round)| match &events[*at] {
+        Event::Access(access) => is_possible(access),
+        _ => true,
+    };
+    found.iter_mut().for_each(|interval| interval.accesses.retain(is_sure));
     found
 }
 
+/// By event: where something stands that may order threads, if the event is such a thing. Instead of an atomic, a loop
+/// is that which threads may leave by what the atomic tells them.
+fn orders_but_atomics(events: &[Event]) -> Vec<Option<Span>> {
+    let mut atomics: Vec<Option<Span>> = Vec::new();
+    let order = |event: &Event| match event {
+        Event::MayOrder { span, by: Orderer::Atomic(_) } => {
+            atomics.iter_mut().for_each(|last| *last = Some(*span));
+            None
+        }
+        Event::Loop { .. } => {
+            atomics.push(None);
+            None
+        }
+        Event::EndOfLoop { goes_on, .. } => atomics.pop().flatten().filter(|_| *goes_on != GoesOn::Surely),
+        _ => order_of(event),
+    };
+    events.iter().map(order).collect()
+}
+
+/// The way through the events of a run.
+struct Walk<'a> {
+    tree: &'a EventTree,
+    /// By event: where something stands that may order threads, if the event is such a thing.
+    orders: Vec<Option<Span>>,
+    found: Vec<Interval>,
+    /// What nothing has ordered yet.
+    current: Vec<(usize, Round)>,
+    behind: Vec<Behind>,
+    last_order: Option<Span>,
+    /// The loops around: their first event, where they stand, and the first symbol that may have been made in them.
+    loops: Vec<(usize, Span, SymbolId)>,
+    phases: Phases,
+    counters: FxHashSet<SymbolId>,
+}
+
+impl Walk<'_> {
+    fn of(tree: &EventTree, shape: Shape, orders: Vec<Option<Span>>) -> Vec<Interval> {
+        let mut walk = Walk {
+            tree,
+            orders,
+            found: Vec::new(),
+            current: Vec::new(),
+            behind: Vec::new(),
+            last_order: None,
+            loops: Vec::new(),
+            phases: Rc::new(vec![(0, 0); shape.threads()]),
+            counters: tree.events().iter().filter_map(counter).collect(),
+        };
+        for (at, event) in tree.events().iter().enumerate() {
+            match event {
+                Event::Access(_) | Event::WarpOrder { .. } => {
+                    walk.current.push((at, Round::Any));
+                    walk.behind.iter_mut().for_each(|behind| behind.push(at, event));
+                }
+                Event::Loop { span, first_symbol, .. } => walk.loops.push((at, *span, *first_symbol)),
+                Event::EndOfLoop { .. } => walk.end_loop(at),
+                Event::Barrier { .. }
+                | Event::MayOrder { .. }
+                | Event::NextRound
+                | Event::Subscript(_)
+                | Event::MayAccess { .. }
+                | Event::MayDiffer { .. }
+                | Event::CopyGroup { .. }
+                | Event::CopyWait { .. } => {}
+            }
+            if let Some(span) = walk.orders[at] {
+                walk.end_interval(Some(span));
+            }
+            pass(&mut walk.phases, event, at, !walk.loops.is_empty());
+        }
+        walk.end_interval(None);
+        walk.found
+    }
+
+    /// What stands here may order what came before and what comes behind.
+    fn end_interval(&mut self, by: Option<Span>) {
+        let bounds = (std::mem::replace(&mut self.last_order, by), by);
+        let open = std::iter::once(std::mem::take(&mut self.current))
+            .chain(self.behind.drain(..).map(|it| it.accesses));
+        for accesses in open {
+            self.found.push(Interval::straight(&self.phases, accesses, bounds));
+        }
+    }
+
+    /// The event with this number ends a loop: what one round leaves and the next begins with, and what comes before the
+    /// loop and begins the first round.
+    fn end_loop(&mut self, at: usize) {
+        let events = self.tree.events();
+        let Event::EndOfLoop { round, rest, goes_on, end } = &events[at] else { return };
+        let Some((begin, span, first_symbol)) = self.loops.pop() else { return };
+        if let (Some(rest), Event::Loop { branches, .. }) = (rest, &events[begin]) {
+            let before = self.current.iter().filter(|(at, _)| *at < begin).copied().collect();
+            let accesses = std::mem::replace(&mut self.current, before);
+            self.behind.push(Behind { rest: *rest, branches: Arc::clone(branches), accesses });
+        }
+        let Some(round) = round.filter(|_| *goes_on != GoesOn::Perhaps) else { return };
+        let for_data = *goes_on == GoesOn::ForData;
+        let orders = |at: &usize| self.orders[*at].is_some() || ends_with_rest(&events[*at]);
+        // The part of the body before anything that orders, and the part behind.
+        let body = begin + 1..at;
+        let first = body.clone().find(orders).unwrap_or(body.end);
+        let last = body.rev().find(orders).map_or(begin + 1, |at| at + 1);
+        let mut accesses = accesses(events, last..at, Round::Any);
+        accesses.extend(self::accesses(events, begin + 1..first, Round::Next(round)));
+        accesses.retain(|(at, _)| is_alike_in_each_round(self.tree, *at, first_symbol, &self.counters));
+        let order = |at: usize| self.orders[at];
+        let (of_end, of_next) = ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
+        let phases = &self.phases;
+        let across = Interval {
+            across: Some(Across { of: span, by_all: end.by_all }),
+            reached: Arc::clone(&end.branches),
+            of_loop: Some(begin),
+            for_data,
+            ..Interval::straight(phases, accesses, (of_end, of_next))
+        };
+        let before = (0..begin).rev().find(orders).map_or(0, |at| at + 1);
+        let bounds = ((0..before).rev().find_map(order), of_next);
+        let mut accesses = self::accesses(events, before..begin, Round::Any);
+        let mut first_round = self::accesses(events, begin + 1..first, Round::First(round));
+        first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
+        accesses.append(&mut first_round);
+        let entry =
+            Interval { of_loop: Some(begin), for_data, ..Interval::straight(phases, accesses, bounds) };
+        self.found.push(across);
+        if !entry.accesses.is_empty() {
+            self.found.push(entry);
+        }
+    }
+}
+
 impl Interval {
-    /// Whether some of it stands behind a place where threads may have waited for each other.
-    pub(super) fn is_behind(&self, waits: &[bool]) -> bool {
-        self.accesses.iter().any(|(at, _)| waits[*at])
+    /// Whether a block takes this branch in each round of the loop whose rounds it goes across, but perhaps in the last.
+    pub(super) fn is_taken(&self, branch: u32) -> bool {
+        self.across.is_some() && self.reached.contains(&branch)
+    }
+
+    /// Without what stands behind a place where threads may have waited for each other.
+    pub(super) fn without(mut self, behind_waits: &[bool]) -> Interval {
+        self.accesses.retain(|(at, _)| !behind_waits[*at]);
+        self
     }
 
     /// One that lies across no end of a loop.
     fn straight(phases: &Phases, accesses: Vec<(usize, Round)>, bounds: Bounds) -> Interval {
         let phases = Rc::clone(phases);
-        Interval { phases, accesses, across: None, of_loop: None, for_data: false, bounds }
+        Interval {
+            phases,
+            accesses,
+            across: None,
+            reached: Branches::default(),
+            of_loop: None,
+            for_data: false,
+            bounds,
+        }
     }
 }
 
@@ -210,21 +318,9 @@ fn pass(phases: &mut Phases, event: &Event, at: usize, in_loop: bool) {
     }
 }
 
-/// The end of the part of a loop's body before anything that orders, and the beginning of the part after.
-fn ends(events: &[Event], body: &Range<usize>) -> (usize, usize) {
-    let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
-    let first = body.clone().find(parts).unwrap_or(body.end);
-    let last = body.clone().rev().find(parts).map_or(body.start, |at| at + 1);
-    (first, last)
-}
-
 /// Whether a loop ends of which one pass stands for several rounds: what follows may ask how many there were.
 fn ends_with_rest(event: &Event) -> bool {
     matches!(event, Event::EndOfLoop { rest: Some(_), .. })
-}
-
-fn orders(event: &Event) -> bool {
-    order_of(event).is_some()
 }
 
 /// Where something stands that may order threads, if the event is such a thing.

@@ -17,12 +17,11 @@
 //! threads of both accesses, unless they are one statement that updates its element: other pairs may be meant to
 //! exclude each other.
 
-use super::intervals::{Interval, Round, intervals};
+use super::intervals::{Across, Interval, Round, intervals};
 use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::{Origin, Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
-use crate::source::Span;
 use std::sync::Arc;
 
 /// Accesses of one interval that are looked at, at the most.
@@ -49,7 +48,7 @@ pub(crate) struct PossibleRace {
     /// to be told, at whatever time.
     pub sets_flag: bool,
     /// The loop in whose next round the second is done.
-    pub across: Option<Span>,
+    pub across: Option<Across>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -87,7 +86,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         return found;
     }
     let waits = behind_waits(trace);
-    for interval in intervals(&trace.tree, shape).into_iter().filter(|it| !it.is_behind(&waits)) {
+    for interval in intervals(&trace.tree, shape).into_iter().map(|it| it.without(&waits)) {
         let steps = steps(trace, &interval, shape);
         let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {

@@ -21,8 +21,8 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
-use super::guards::{Guards, are_together, loops};
-use super::intervals::{Bounds, Interval, Round, intervals};
+use super::guards::{Guards, are_together, leads_on, loops};
+use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics};
 use super::spins::behind_waits;
 use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
@@ -56,7 +56,7 @@ pub(crate) struct Race {
     /// Whether both change what is there, by one statement that reads and writes it.
     pub is_update: bool,
     /// The loop in whose next round the second is done.
-    pub across: Option<Span>,
+    pub across: Option<Across>,
     /// The last thing that may order threads before both, and the first behind both.
     pub bounds: Bounds,
     /// Whether one of the two is in a loop of which data decide whether it goes on.
@@ -149,7 +149,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let among_warps = warps > 1 && !trace.tree.may_wait();
     let loops = loops(&trace.tree);
     let waits = behind_waits(trace);
-    for interval in intervals(&trace.tree, shape).into_iter().filter(|it| !it.is_behind(&waits)) {
+    let all = intervals(&trace.tree, shape).into_iter().chain(past_atomics(&trace.tree, shape));
+    for interval in all.map(|it| it.without(&waits)) {
         let guards = Guards::of(trace, &interval, &loops, ties);
         let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, set));
         for steps in of_each.flat_map(FxHashMap::into_values) {
@@ -165,10 +166,14 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                     if interval.across.is_some() && first.round == second.round {
                         return;
                     }
+                    let by_data = |step: &Step<'_>| {
+                        step.event.branches.iter().any(|it| leads_on(*it, &interval, &trace.tree))
+                    };
+                    let for_data = interval.for_data || by_data(first) || by_data(second);
                     let known = |race: &Race| {
                         (race.first, race.second) == (first.number, second.number)
                             && (race.between == Between::Warps) == (between == Between::Warps)
-                            && (race.for_data, race.reads_first) == (interval.for_data, reads_first)
+                            && (race.for_data, race.reads_first) == (for_data, reads_first)
                             && race.across.is_some() == interval.across.is_some()
                     };
                     let together = are_together(first.event, second.event, &trace.tree);
@@ -195,7 +200,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                         is_update,
                         across,
                         bounds,
-                        for_data: interval.for_data,
+                        for_data,
                         reads_first,
                         assumptions,
                         sides,

@@ -6,7 +6,7 @@ use super::{Case, Rule, access_words, listed};
 use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;
 use crate::events::{Access, AccessOp, Assumption, Call, Is, Side, Trace};
-use crate::facts::{Facts, PossibleRace, Race};
+use crate::facts::{Across, Facts, PossibleRace, Race};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
 pub(super) fn barrier(
     case: &Case<'_>,
     (places, others): ((Span, Span), &[(Span, Span)]),
-    across: Option<Span>,
+    across: Option<Across>,
     call: &str,
     who: &str,
 ) -> (String, Option<Fix>) {
@@ -199,11 +199,13 @@ pub(super) fn barrier(
 }
 
 /// Where a barrier comes to stand.
-fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span), across: Option<Span>) -> String {
+fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span), across: Option<Across>) -> String {
+    // The loop may call the function that the second is in.
+    let holds_second = |of: Span| of.file == second.file && of.start <= second.start && second.end <= of.end;
     // Rounds that were run one by one go across no loop, and yet it may stand at its end.
-    match across.is_some() || edit.span.start >= second.end {
-        true => "at the end of the loop body".to_owned(),
-        false => format!("before the statement at {}", (case.place)(edit.span)),
+    match edit.span.start <= second.start && across.is_none_or(|across| holds_second(across.of)) {
+        true => format!("before the statement at {}", (case.place)(edit.span)),
+        false => "at the end of the loop body".to_owned(),
     }
 }
 
@@ -220,7 +222,7 @@ pub(super) fn hazard(trace: &Trace, race: &Race) -> Option<Box<Hazard>> {
         places: Ways::of(race).places(trace),
         first: step(race.first, race.threads.0),
         second: step(race.second, race.threads.1),
-        across: race.across,
+        across: race.across.map(|it| it.of),
         after,
         before,
     }))

@@ -73,7 +73,7 @@ use super::fact::{self, Ways};
 use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{AccessOp, Assumption};
-use crate::facts::{Between, Choice, PossibleRace, Race};
+use crate::facts::{Across, Between, Choice, PossibleRace, Race};
 use crate::source::Span;
 
 /// The rule.
@@ -144,7 +144,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 struct Pair<'a> {
     ways: Ways<'a>,
     threads: (usize, usize),
-    across: Option<Span>,
+    across: Option<Across>,
     assumptions: &'a [Assumption],
 }
 
@@ -222,10 +222,10 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let possible = if race.for_data { "possible: " } else { "" };
     let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
-    if let Some(span) = across {
+    if let Some(Across { of, .. }) = across {
         finding
             .notes
-            .insert(0, format!("the two are in successive iterations of the loop at {}", (case.place)(span)));
+            .insert(0, format!("the two are in successive iterations of the loop at {}", (case.place)(of)));
     }
     if race.for_data {
         finding.notes.insert(0, "data decide whether the loop continues".to_owned());

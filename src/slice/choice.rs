@@ -6,6 +6,7 @@
 //! if (i < n && v > limit)      likewise; a bound keeps out the threads beyond it at the most
 //! if (s[t + 16] > s[t])        data: any thread may have the larger one
 //! s[t] = in[i]; if (s[t] > 0)  data, as `in[i]` is
+//! v = i < n ? in[i] : 0;       data, as in a launch with large `n`
 //! if (rank == 0)               no: the number tells one thread from the others
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
 //! ```
@@ -92,6 +93,8 @@ pub(super) struct Choices {
     made: FxHashMap<LocalId, Made>,
     /// Template parameters.
     given: FxHashSet<Name>,
+    /// The kernel's parameters.
+    params: FxHashSet<LocalId>,
     /// The shared arrays that threads fill with data, each its own element.
     filled: FxHashSet<LocalId>,
 }
@@ -121,6 +124,7 @@ impl Choices {
             };
             found.made.insert(param.local, made);
         }
+        found.params = params;
         let given = found.made.clone();
         found.settle(&changes, program);
         found.filled = written.iter().filter_map(|it| found.filled_by(*it, program)).collect();
@@ -194,7 +198,15 @@ impl Choices {
                 (Made::Data, Made::Data) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => Made::Other,
                 (a, b) => a.and(b),
             },
-            ExprKind::Conditional(cond, a, b) => value(cond)?.and(value(a)?).and(value(b)?),
+            ExprKind::Conditional(cond, a, b) => match (value(cond)?, value(a)?, value(b)?) {
+                (Made::Number, Made::Data, Made::Given | Made::Data)
+                | (Made::Number, Made::Given, Made::Data)
+                    if self.is_bound(cond, program) =>
+                {
+                    Made::Data
+                }
+                (cond, a, b) => cond.and(a).and(b),
+            },
             ExprKind::Index(base, index) if is_still(index) => match (place(value(base)?), value(index)?) {
                 (Made::Shared, Made::Number) if self.is_filled(base) => Made::OwnElement,
                 (Made::Shared, Made::Number) => Made::Element,
@@ -227,6 +239,31 @@ impl Choices {
             },
             _ => Made::Other,
         })
+    }
+
+    /// Whether a condition keeps out the threads beyond what a parameter says, and none of those before.
+    fn is_bound(&self, cond: &Expr, program: &Program) -> bool {
+        use BinaryOp::{Ge, Gt, Le, LogicalAnd, LogicalOr, Lt};
+        match &cond.kind {
+            ExprKind::Binary(LogicalAnd | LogicalOr, a, b) => {
+                self.is_bound(a, program) && self.is_bound(b, program)
+            }
+            ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => {
+                let made = |expr: &Expr| self.value(expr, None, program);
+                match (made(a), made(b)) {
+                    (Some(Made::Number), Some(Made::Given)) => self.names_a_parameter(b),
+                    (Some(Made::Given), Some(Made::Number)) => self.names_a_parameter(a),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    fn names_a_parameter(&self, expr: &Expr) -> bool {
+        let mut found = matches!(&expr.kind, ExprKind::Local(local) if self.params.contains(local));
+        children(expr, &mut |inner| found |= self.names_a_parameter(inner));
+        found
     }
 
     /// Whether what an index is of is an array, or a row of one, that threads fill with data.

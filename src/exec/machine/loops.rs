@@ -1,7 +1,7 @@
 //! Which loops run, and what was found of loops so far?
 
 use crate::domain::{Int, Key, SymbolId, Variation};
-use crate::events::{GoesOn, Then};
+use crate::events::{EndOfRound, GoesOn, Then};
 use crate::exec::value::{ObjectId, Value};
 use crate::ir::LocalId;
 use crate::source::Span;
@@ -22,8 +22,8 @@ pub struct LoopContext {
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
-    /// By loop: whether it has a second round.
-    pub unbounded: FxHashMap<LoopPlace, GoesOn>,
+    /// By loop: whether it has a second round, and what leads to the end of the first.
+    pub second_rounds: FxHashMap<LoopPlace, (GoesOn, EndOfRound)>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.
