@@ -506,7 +506,7 @@ impl Machine<'_> {
             }
             self.set_slot(local, slot);
         }
-        let active = self.state.active;
+        let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned, f.may_have_returned));
         if let Some(top) = self.state.frames.last_mut() {
             (top.result, top.returned, top.may_have_returned) =
@@ -536,6 +536,7 @@ impl Machine<'_> {
         self.state.frames.extend(above);
         self.memory.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);
+        self.state.doubt = doubt;
         result
     }
 }

@@ -9,8 +9,10 @@
 //! b[t] = y;              the same bytes, and nobody has read them as `a` since
 //! ... a[255 - t]         they are read as `a`, and nobody has written them as `a` since: this gives y
 //! ```
+//!
+//! Both stores surely happen. Whether the read does need not be known: it shows that somebody wants what was stored.
 
-use super::witness::is_possible;
+use super::witness::{can_hold, is_possible};
 use crate::domain::Shape;
 use crate::events::{AccessEvent, AccessOp, Event, Trace};
 
@@ -80,7 +82,7 @@ fn lost(trace: &Trace, shape: Shape, one: usize, two: usize) -> Option<Overwritt
             }
             let number = event.access as u32;
             bytes[byte] = match (is_first, access.op, bytes[byte]) {
-                (true, AccessOp::Load, Byte::Lost(store, other)) if sure => {
+                (true, AccessOp::Load, Byte::Lost(store, other)) if can_hold(&event.assumptions) => {
                     let (store, other) = (store as usize, other as usize);
                     return Some(Overwritten { store, other, read: event.access, byte });
                 }

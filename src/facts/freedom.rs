@@ -419,8 +419,10 @@ impl<'a> Walk<'a> {
         let met = if pair::is_one_value_of_warp(one, other) { u32::MAX } else { one.met };
         let threads = match side(one).zip(side(other)).filter(|_| memory == Memory::Same) {
             Some((a, b)) => {
-                let whole_warp = one.access.is_warp_wide() || other.access.is_warp_wide();
                 let relation = one.relation;
+                // What a warp writes by one instruction, each of its lanes writes once.
+                let is_once = one.at == other.at && relation == Relation::Same;
+                let whole_warp = !is_once && (one.access.is_warp_wide() || other.access.is_warp_wide());
                 let tree = &self.trace.tree;
                 // A thread's own copy is not ordered with what it does itself.
                 let own_counts = whole_warp || one.is_on_its_way() || other.is_on_its_way();
