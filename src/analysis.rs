@@ -8,6 +8,7 @@
 //! [`Run::analyze_all`] is all passes at once. Touches no stdout
 //! and no exit code, and reads headers only through the [`Files`] it is given.
 
+mod again;
 mod between;
 mod context;
 mod elements;

@@ -11,6 +11,7 @@
 //!
 //! Invariant: nothing that leaves here nests deeper than some 200 levels, so recursion over it is safe.
 
+mod apart;
 mod call;
 mod damage;
 mod decl;
@@ -41,10 +42,12 @@ use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
 use crate::source::Span;
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
+pub(crate) use apart::tell_apart;
 use function::{is_macro_block, prototypes, says_volatile};
 use heads::Enclosing;
 use lowerer::Lowerer;
 use outline::{Level, Outline, walk};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use tree_sitter::Node;
 
@@ -65,6 +68,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
         Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     handed_back::write_out(&mut module);
+    tell_apart(&mut module.functions, &mut FxHashSet::default());
     module
 }
 

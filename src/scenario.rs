@@ -609,6 +609,7 @@ fn fits(launch: &LaunchSite, kernel: &Function) -> bool {
     launch.kernel.name == kernel.name
         && (launch.args.is_empty() || launch.args.len() <= params)
         && launch.template_args.as_ref().is_none_or(|args| {
-            kernel.template_params.iter().any(|p| p.pack) || args.len() <= kernel.template_params.len()
+            kernel.template_params.iter().any(|p| p.pack)
+                || args.len() <= kernel.template_params.len().max(kernel.specialization.len())
         })
 }

@@ -3,6 +3,7 @@
 //! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
 //! hold something to judge, or if they may launch a kernel that another file's make worth judging.
 
+use super::again::beside;
 use super::context::Context;
 use super::{Asked, Run};
 use crate::events::LaunchSite;
@@ -14,7 +15,7 @@ use crate::preproc::comments::{self, Ask, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::Words;
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{FileId, SourceFile};
 use crate::syntax::{Clean, SyntaxTree};
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -183,29 +184,12 @@ impl Run {
             let lower = || lowered(self.surroundings(settings).replay_header(file, outside));
             let module = self.headers.module(reading, lower);
             let earlier = modules.iter().filter(|it: &&Arc<Module>| it.file == Some(file.id));
-            let module = earlier.fold(module, |module, earlier| Arc::new(beside(&module, earlier)));
+            let earlier: Vec<&Module> = earlier.map(|it| &**it).collect();
+            let module = if earlier.is_empty() { module } else { Arc::new(beside(&module, &earlier)) };
             modules.push(module);
         }
         self.memory.program(file, modules)
     }
-}
-
-/// What a header holds where it is included again that it did not hold before: what it only declared. Places tell
-/// definitions apart, so that no second one counts at the same place.
-fn beside(module: &Module, earlier: &Module) -> Module {
-    let defined = earlier.functions.iter().filter(|it| it.body.is_some());
-    let defined: FxHashSet<Span> = defined.map(|it| it.name_span).collect();
-    let records: FxHashSet<Span> = earlier.records.iter().map(|it| it.span).collect();
-    let variables: FxHashSet<Span> = earlier.variables.iter().map(|it| it.name_span).collect();
-    let mut module = module.clone();
-    module.functions.retain(|it| it.body.is_some() && !defined.contains(&it.name_span));
-    module.records.retain(|it| !records.contains(&it.span));
-    module.variables.retain(|it| !variables.contains(&it.name_span));
-    module.aliases.retain(|it| !earlier.aliases.contains(it));
-    module.enums.retain(|it| !earlier.enums.contains(it));
-    module.declared_classes.clear();
-    module.comments.clear();
-    module
 }
 
 /// What a file holds, and what is to be kept of its tree.

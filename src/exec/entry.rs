@@ -294,8 +294,12 @@ impl Machine<'_> {
         let value = match &ty {
             Ty::Scalar(scalar) if scalar.is_integer() => match known {
                 Some(number) => {
-                    let sight = Sight::at_launch(&param.name);
-                    Value::Int(Int { sight, ..Int::constant(number) }, *scalar)
+                    // The launch passes a number, and the parameter has what of it fits its type.
+                    let passed = match scalar {
+                        Scalar::Bool => Int::constant(i64::from(number != 0)),
+                        _ => self.wrapped_to(&Int::constant(number), *scalar),
+                    };
+                    Value::Int(Int { sight: Sight::at_launch(&param.name), ..passed }, *scalar)
                 }
                 None => {
                     let low = super::resolve::low_of(*scalar);

@@ -53,7 +53,7 @@ impl Machine<'_> {
         let names = self.program.modules.iter().flat_map(|module| &module.variables);
         for variable in names {
             let next = self.host.globals.len() as u32;
-            self.host.globals.entry(variable.name.clone()).or_insert(next);
+            self.host.globals.entry((variable.namespace.clone(), variable.name.clone())).or_insert(next);
         }
         let mut frame = empty_frame();
         frame.slots = Slots::unwritten(self.host.globals.len());
@@ -67,7 +67,8 @@ impl Machine<'_> {
         {
             return None;
         }
-        let local = crate::ir::LocalId(*self.host.globals.get(&variable.name)?);
+        let name = (variable.namespace.clone(), variable.name.clone());
+        let local = crate::ir::LocalId(*self.host.globals.get(&name)?);
         let slot = self.state.frames.first()?.slots.get(local.0 as usize)?;
         if matches!(slot.ty, Ty::Void) {
             let ty = self.resolve_type(&variable.ty);

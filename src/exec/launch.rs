@@ -161,7 +161,9 @@ impl Machine<'_> {
         if self.trace.launches.len() >= MOST_LAUNCHES {
             return;
         }
-        let known = kernels.iter().find(|f| args.len() <= f.params.len());
+        let takes = |f: &&Arc<Function>| args.len() <= f.params.len();
+        let primary = kernels.iter().filter(takes).find(|f| f.specialization.is_empty());
+        let known = primary.or_else(|| kernels.iter().find(takes));
         let template_args = self.template_arguments(kernel, known, args);
         let arguments: Vec<Option<Int>> = args.iter().map(|arg| self.integer(arg)).collect();
         // Everything that may depend on which way host code went, in one row.
@@ -186,17 +188,16 @@ impl Machine<'_> {
             [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
             _ => None,
         };
-        let seen = kernels.iter().filter(|f| f.body.is_some());
-        let definitions: Vec<Span> = seen.map(|f| f.name_span).collect();
         for case in self.distinct_cases(&row, settled, way) {
             let numbers = &case[3..settled];
-            let template_args = template_args.as_ref().map(|list| {
+            let template_args: Option<Vec<LaunchArg>> = template_args.as_ref().map(|list| {
                 let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
                     Argument::Number(_) => number.map_or(LaunchArg::Unknown, |it| LaunchArg::Value(it.value)),
                     Argument::Known(arg) => arg.clone(),
                 });
                 numbers.collect()
             });
+            let (definitions, special) = self.definitions_for(kernels, template_args.as_deref());
             // A block that is limited counts as that limit, and the launch says so. Of the rest, only what is sure.
             let block: [Option<Settled>; 3] = [case[0], case[1], case[2]];
             let sure = |number: &Option<Settled>| number.filter(|it| it.is_exact()).map(|it| it.value);
@@ -212,9 +213,9 @@ impl Machine<'_> {
                 dynamic_bytes: rest[3],
                 is_told: configuration.is_told,
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
-                definitions: definitions.clone(),
+                definitions,
                 declared: declared.clone(),
-                rival: *rival,
+                rival: rival.or(special),
                 multiples: multiples.clone(),
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),

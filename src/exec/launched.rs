@@ -8,15 +8,19 @@
 //! | `k(T *)`, `k(complex<T> *)` | `k<<<1, 32>>>(p)` for a `double *p` | the first |
 //! | the same | for a `complex<double> *p` | the second, with `double` for `T` |
 //! | `k(float *)`, `k(double *)` | for a `p` of a type that is not known | either |
+//! | `k<N>`, and `k<8>` by itself | `k<4><<<1, 32>>>(p)` | the template |
+//! | the same | `k<8><<<1, 32>>>(p)` | its specialisation |
 
-use super::deduce::{CONVERTED, fit};
+use super::deduce::{CONVERTED, deduce, fit};
 use super::machine::Machine;
 use super::overload::foremost;
 use super::packs::takes_arguments;
 use super::partial_order::most_specialised;
-use super::types::Ty;
+use super::types::{Binding, Env, Ty};
+use super::value::Value;
+use crate::events::LaunchArg;
 use crate::ir::namespace::meant;
-use crate::ir::{Expr, Function, FunctionKind, Path, TemplateArg, TemplateParamKind, print};
+use crate::ir::{Expr, Function, FunctionKind, Path, TemplateArg, TemplateParamKind, Type, print};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -44,6 +48,75 @@ impl Machine<'_> {
             Meant { kernels: [&[Arc::clone(function)], beside.as_slice()].concat(), rival }
         };
         chosen.iter().map(of).collect()
+    }
+
+    /// Of a kernel with its specialisations, those that a launch with these template arguments may mean, by the place
+    /// of their names. If that is not known, each may be another, as told by the second of the two.
+    pub(super) fn definitions_for(
+        &mut self,
+        kernels: &[Arc<Function>],
+        args: Option<&[LaunchArg]>,
+    ) -> (Vec<Span>, Option<Span>) {
+        let places = |of: &[&Arc<Function>]| of.iter().map(|it| it.name_span).collect::<Vec<_>>();
+        let defined = kernels.iter().filter(|it| it.body.is_some());
+        let (special, primaries): (Vec<&Arc<Function>>, Vec<_>) =
+            defined.partition(|it| !it.specialization.is_empty());
+        if special.is_empty() || primaries.is_empty() {
+            return (places(&[special, primaries].concat()), None);
+        }
+        let mut open = Vec::new();
+        for kernel in special {
+            match self.is_specialised_for(kernel, primaries[0], args.unwrap_or_default()) {
+                Some(true) => return (vec![kernel.name_span], None),
+                Some(false) => {}
+                None => open.push(kernel),
+            }
+        }
+        let rival = open.first().map(|it| it.name_span);
+        (places(&[primaries, open].concat()), rival)
+    }
+
+    /// Whether an explicit specialisation of a kernel is that for these template arguments; none if that is not known.
+    fn is_specialised_for(
+        &mut self,
+        special: &Function,
+        primary: &Function,
+        args: &[LaunchArg],
+    ) -> Option<bool> {
+        let own = match special.specialization.as_slice() {
+            // `template <> void k(float *)`: its parameters tell.
+            [TemplateArg::Type(Type::Auto)] => {
+                let mut env = Env::default();
+                for (pattern, param) in primary.params.iter().zip(&special.params) {
+                    let ty = self.resolve_type(&param.ty);
+                    deduce(self, &mut env, primary, &pattern.ty, &ty);
+                }
+                let bound = primary.template_params.iter().map(|param| env.bindings.get(&param.name));
+                bound.map(|binding| self.bound_argument(binding)).collect()
+            }
+            written => self.launch_arguments(written),
+        };
+        let mut fits = Some(true);
+        for (at, own) in own.iter().enumerate() {
+            match (own, args.get(at).unwrap_or(&LaunchArg::Unknown)) {
+                (LaunchArg::Unknown, _) | (_, LaunchArg::Unknown) => fits = None,
+                (LaunchArg::Type(one), LaunchArg::Type(other)) if print::ty(one) == print::ty(other) => {}
+                (one, other) if one == other => {}
+                _ => return Some(false),
+            }
+        }
+        fits
+    }
+
+    /// What is bound to a template parameter, as an argument of a launch.
+    fn bound_argument(&mut self, binding: Option<&Binding>) -> LaunchArg {
+        match binding {
+            Some(Binding::Type(ty)) => self.closed_type(ty).map_or(LaunchArg::Unknown, LaunchArg::Type),
+            Some(Binding::Value(Value::Int(int, _))) => {
+                int.as_constant().map_or(LaunchArg::Unknown, LaunchArg::Value)
+            }
+            _ => LaunchArg::Unknown,
+        }
     }
 
     /// The kernels of a name that a launch with so many arguments may mean.

@@ -57,7 +57,7 @@ impl Machine<'_> {
         let name = self.host.globals.iter().find(|(_, local)| **local == place.local.0)?.0.clone();
         let object = match self.host.arrays.get(&name) {
             Some(object) => *object,
-            None => self.global_object(name.clone()),
+            None => self.global_object(name.1.clone()),
         };
         self.host.arrays.insert(name, object);
         Some(Target::Memory(object, Offset::Known(Int::constant(0))))

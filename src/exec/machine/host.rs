@@ -2,6 +2,7 @@
 
 use crate::domain::{Int, SymbolId};
 use crate::exec::value::{Condition, ObjectId};
+use crate::ir::namespace::Namespace;
 use crate::ir::{BinaryOp, Name, Path};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,10 +19,10 @@ pub(crate) struct Host {
     pub conditions: FxHashMap<SymbolId, Condition>,
     /// What was asked on sides of choices.
     pub implied: Vec<Implied>,
-    /// File-scope variables, by name: their slot in the outermost frame.
-    pub globals: FxHashMap<Name, u32>,
+    /// File-scope variables, by namespace and name: their slot in the outermost frame.
+    pub globals: FxHashMap<(Namespace, Name), u32>,
     /// Those of them that are arrays which nothing is known of.
-    pub arrays: FxHashMap<Name, ObjectId>,
+    pub arrays: FxHashMap<(Namespace, Name), ObjectId>,
     /// How often memory was written to.
     pub writes: u32,
     /// How often something that is not followed was handed an address in an object.
