@@ -613,6 +613,11 @@ pub struct Param {
     pub span: Span,
 }
 
+/// What a `try` block and a `throw` are as a [`StmtKind::Unsupported`].
+pub(crate) const TRY: &str = "try";
+/// The same of the other.
+pub(crate) const THROW: &str = "throw";
+
 /// A template parameter.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct TemplateParam {

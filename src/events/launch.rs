@@ -41,6 +41,8 @@ pub struct LaunchSite {
     pub rival: Option<Span>,
     /// What keeps it from happening, if the numbers found on every way there do.
     pub refuted: Option<Arc<Refuted>>,
+    /// Whether host code asks before it whether its threads or bytes are too many, of a number that is not known.
+    pub is_asked_about: bool,
     /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
     pub is_guessed: bool,
     /// Whether host code ties nothing that it gives to the kernel to the block: the text alone tells the block, and each
@@ -102,6 +104,7 @@ impl LaunchSite {
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.covers.retain(|it| other.covers.contains(it));
         self.is_guessed |= other.is_guessed;
+        self.is_asked_about |= other.is_asked_about;
         self.is_untied &= other.is_untied;
         self.warps.iter_mut().zip(other.warps).for_each(|(mine, theirs)| *mine &= theirs);
         self.is_at_limit &= other.is_at_limit;

@@ -13,6 +13,7 @@ mod called;
 mod choices;
 mod consistent;
 mod elements;
+mod guarded;
 mod refuted;
 mod residues;
 pub(super) mod settled;
@@ -102,6 +103,7 @@ impl Machine<'_> {
         if let Some(holds) = decided {
             return self.run_decided(holds, cond, then, otherwise);
         }
+        self.note_asked(cond);
         let start = self.state.clone();
         self.claim(&condition, true);
         self.state.facts.extend(truth.equality);

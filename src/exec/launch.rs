@@ -202,6 +202,9 @@ impl Machine<'_> {
             let block: [Option<Settled>; 3] = [case[0], case[1], case[2]];
             let sure = |number: &Option<Settled>| number.filter(|it| it.is_exact()).map(|it| it.value);
             let rest: Vec<Option<i64>> = case[settled..].iter().map(sure).collect();
+            let shape = block.map(|size| size.map_or(0, |it| it.value));
+            let threads = shape.iter().try_fold(1i64, |all, size| all.checked_mul(*size)).unwrap_or(0);
+            let sizes = [&shape[..], &[threads, rest[3].unwrap_or(0)]].concat();
             let site = LaunchSite {
                 span,
                 kernel: kernel.clone(),
@@ -219,6 +222,7 @@ impl Machine<'_> {
                 multiples: multiples.clone(),
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
+                is_asked_about: self.is_asked_about(&sizes),
                 is_guessed: self.host.guessed,
                 is_untied,
             };

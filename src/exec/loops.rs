@@ -453,7 +453,7 @@ fn is_always(cond: Option<&Expr>) -> bool {
 }
 
 /// Whether evaluating a condition may change anything.
-fn has_effects(expr: &Expr) -> bool {
+pub(super) fn has_effects(expr: &Expr) -> bool {
     let mut found = matches!(
         expr.kind,
         ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call { .. } | ExprKind::Asm(_)

@@ -9,7 +9,7 @@ use super::types::{Ty, nameless};
 use super::value::{Group, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{Assumption, Differs};
-use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, THROW, TRY, Type};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -92,9 +92,12 @@ impl Machine<'_> {
             StmtKind::Goto(label) => self.jump(label),
             // Whoever goes on from here was let in before.
             StmtKind::Label(_) => {}
+            StmtKind::Unsupported(what, _) if *what == THROW && self.ends_by_throw() => self.end_program(),
             StmtKind::Unsupported(what, inner) => {
                 let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
+                self.host.tries += u32::from(*what == TRY);
                 self.run_doubtful(inner, why);
+                self.host.tries -= u32::from(*what == TRY);
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.
@@ -104,6 +107,11 @@ impl Machine<'_> {
                 self.assume(Assumption::DamageIsHarmless);
             }
         }
+    }
+
+    /// Whether what is thrown now is caught nowhere that is seen.
+    fn ends_by_throw(&self) -> bool {
+        self.mode == Mode::Host && self.host.tries == 0
     }
 
     /// Runs statements of which it is not known how often they run, if at all, for their sites alone.

@@ -10,7 +10,7 @@ use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
 use crate::ir::found_later::FoundLater;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateParam,
+    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TRY, TemplateParam,
     TemplateParamKind, Through, Type,
 };
 use crate::syntax::field;
@@ -59,7 +59,7 @@ impl<'t> Lowerer<'t> {
         let params = list.map(|list| self.params(list)).unwrap_or_default();
         let mut body = field(node, "body").map(|body| self.function_body(node, body));
         if body.is_none() && child_of_kind(node, "try_statement").is_some() {
-            body = Some(vec![self.stmt_at(node, StmtKind::Unsupported("try", Vec::new()))]);
+            body = Some(vec![self.stmt_at(node, StmtKind::Unsupported(TRY, Vec::new()))]);
         }
         let launch_bounds = self.launch_bounds(node, enclosing);
         let outermost = enclosing.outermost(node);

@@ -55,6 +55,8 @@
 //!   all that there ever are.
 //! - Only launches of kernels with shared memory, or with a barrier of the block or warp, are followed; with
 //!   `global-race`, all are.
+//! - A launch is left out if host code compares its threads with something unknown before, such as the limit that the
+//!   device reports.
 //! - The limits are those of the CUDA C++ Programming Guide. HIP is not checked.
 
 use super::{About, Case, Rule, launches, plural};

@@ -14,10 +14,18 @@ pub(super) fn sites<'a>(case: &Case<'a>) -> Vec<(Span, Vec<&'a LaunchSite>)> {
         }
     }
     let is_sure = |launch: &LaunchSite| {
-        launch.refuted.is_none() && launch.rival.is_none() && launch.definitions == [case.kernel]
+        launch.refuted.is_none()
+            && launch.rival.is_none()
+            && !launch.is_asked_about
+            && launch.definitions == [case.kernel]
     };
     found.retain(|(span, ways)| ways.iter().all(|it| is_sure(it)) && !(case.is_hip)(*span));
     found
+}
+
+/// Whether host code asks before a launch whether its threads or bytes are too many, of a number that is not known.
+pub(super) fn is_asked_about(case: &Case<'_>, span: Span) -> bool {
+    case.launches.iter().any(|launch| launch.span == span && launch.is_asked_about)
 }
 
 /// The kernel's name as a launch has it.

@@ -42,10 +42,12 @@
 //!   another kernel counts for that kernel only, and a product of numbers in it allows this many bytes; any other call
 //!   may allow this kernel anything. If the call is in a file that neither includes, the finding is wrong: allow it
 //!   there.
+//! - A launch is left out if host code compares its dynamic bytes with something unknown before, such as the limit that
+//!   the device reports.
 //! - The limits are those of the CUDA C++ Programming Guide, for the given targets. HIP is not checked.
 //! - Arrays that a run does not reach are not counted, though they take their bytes.
 
-use super::{About, Case, KernelRun, Rule, plural};
+use super::{About, Case, KernelRun, Rule, launches, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
@@ -71,6 +73,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         };
         if !told.contains(&launch)
             && run.refuted.is_none()
+            && (dynamic == 0 || !launches::is_asked_about(case, launch))
             && let Some(finding) = describe(case, number, (dynamic, launch))
         {
             told.push(launch);

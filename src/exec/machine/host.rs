@@ -33,6 +33,10 @@ pub(crate) struct Host {
     pub reaching: FxHashMap<Span, bool>,
     /// Loops around that lead to no launch.
     pub idle_loops: u32,
+    /// Numbers that were held against some that are not known.
+    pub asked: FxHashSet<i64>,
+    /// `try` blocks around, in which what is thrown may be caught.
+    pub tries: u32,
     /// Whether a way that the numbers refute goes on, without what was asked of them.
     pub lenient: bool,
     /// Whether a way was left because the numbers refute it, so that launches may be missing.
