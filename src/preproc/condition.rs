@@ -1,6 +1,7 @@
 //! Is this `#if` true?
 //!
-//! C's constant expressions over wrapping 64-bit integers. A name that is no macro is 0.
+//! C's constant expressions over wrapping 64-bit integers, without a sign where an operand has none: `-1 > 0u`. A name
+//! that is no macro is 0.
 //! What cannot be read, and what divides by zero, is false. So is what rests on `NAME(x)` with a macro that nothing
 //! defines: no compiler takes that, so the build defines it, and it may as well be true.
 
@@ -33,7 +34,7 @@ pub(crate) fn answer(expander: &Expander<'_>, pieces: &[Piece], around: &dyn Sur
     let mut parser = Evaluator { expander, pieces, at: 0, depth: 0, asks_unknown: false, around };
     match parser.ternary() {
         _ if parser.at != pieces.len() => Answer::False,
-        Ok(Some(0)) | Err(Malformed) => Answer::False,
+        Ok(Some(Number { bits: 0, .. })) | Err(Malformed) => Answer::False,
         Ok(Some(_)) => Answer::True,
         Ok(None) if parser.asks_unknown => Answer::Open,
         Ok(None) => Answer::False,
@@ -44,7 +45,24 @@ pub(crate) fn answer(expander: &Expander<'_>, pieces: &[Piece], around: &dyn Sur
 struct Malformed;
 
 /// `None`: it divides by zero, or asks a macro that nothing defines, which only matters where the value is needed.
-type Value = Result<Option<i64>, Malformed>;
+type Value = Result<Option<Number>, Malformed>;
+
+/// A number of 64 bits.
+#[derive(Clone, Copy)]
+struct Number {
+    bits: i64,
+    unsigned: bool,
+}
+
+impl Number {
+    fn signed(bits: i64) -> Number {
+        Number { bits, unsigned: false }
+    }
+
+    fn truth(holds: bool) -> Number {
+        Number::signed(i64::from(holds))
+    }
+}
 
 struct Evaluator<'e> {
     expander: &'e Expander<'e>,
@@ -115,7 +133,7 @@ impl<'e> Evaluator<'e> {
             return Err(Malformed);
         }
         let no = self.deeper(Self::ternary)?;
-        Ok(test.and_then(|test| if test != 0 { yes } else { no }))
+        Ok(test.and_then(|test| if test.bits != 0 { yes } else { no }))
     }
 
     /// The operator here, with the number of tokens it is written in.
@@ -152,10 +170,10 @@ impl<'e> Evaluator<'e> {
     fn unary(&mut self) -> Value {
         let text = self.text(self.at);
         let operator = match text {
-            "!" | "not" => |value: i64| i64::from(value == 0),
-            "~" | "compl" => |value: i64| !value,
-            "-" => |value: i64| value.wrapping_neg(),
-            "+" => |value: i64| value,
+            "!" | "not" => |value: Number| Number::truth(value.bits == 0),
+            "~" | "compl" => |value: Number| Number { bits: !value.bits, ..value },
+            "-" => |value: Number| Number { bits: value.bits.wrapping_neg(), ..value },
+            "+" => |value: Number| value,
             _ => return self.primary(),
         };
         self.at += 1;
@@ -168,7 +186,7 @@ impl<'e> Evaluator<'e> {
         self.at += 1;
         match piece.kind {
             Kind::Number => integer(text).map(Some).ok_or(Malformed),
-            Kind::Char => character(text).map(Some).ok_or(Malformed),
+            Kind::Char => character(text).map(|it| Some(Number::signed(it))).ok_or(Malformed),
             Kind::Punct(b'(') => {
                 let value = self.deeper(Self::ternary)?;
                 if self.eat(")") { Ok(value) } else { Err(Malformed) }
@@ -180,7 +198,7 @@ impl<'e> Evaluator<'e> {
 
     fn word(&mut self, word: &str) -> Value {
         match word {
-            "true" => Ok(Some(1)),
+            "true" => Ok(Some(Number::truth(true))),
             "defined" => {
                 let parenthesised = self.eat("(");
                 let name = self.text(self.at);
@@ -188,7 +206,7 @@ impl<'e> Evaluator<'e> {
                 if parenthesised && !self.eat(")") {
                     return Err(Malformed);
                 }
-                Ok(Some(i64::from(self.around.defined(name))))
+                Ok(Some(Number::truth(self.around.defined(name))))
             }
             "__has_include" | "__has_include_next" => {
                 let inside = self.parenthesised()?;
@@ -199,15 +217,17 @@ impl<'e> Evaluator<'e> {
                     (_, Some(spec)) => self.around.has_include(spec, false),
                     _ => false,
                 };
-                Ok(Some(i64::from(found)))
+                Ok(Some(Number::truth(found)))
             }
             // What a compiler defines itself: `__has_builtin(x)`.
-            _ if self.text(self.at) == "(" && word.starts_with("__") => self.parenthesised().map(|_| Some(0)),
+            _ if self.text(self.at) == "(" && word.starts_with("__") => {
+                self.parenthesised().map(|_| Some(Number::signed(0)))
+            }
             _ if self.text(self.at) == "(" => {
                 self.asks_unknown = true;
                 self.parenthesised().map(|_| None)
             }
-            _ => Ok(Some(0)),
+            _ => Ok(Some(Number::signed(0))),
         }
     }
 
@@ -230,39 +250,47 @@ impl<'e> Evaluator<'e> {
     }
 }
 
-fn apply(operator: &str, left: Option<i64>, right: Option<i64>) -> Option<i64> {
+fn apply(operator: &str, left: Option<Number>, right: Option<Number>) -> Option<Number> {
     match (operator, left) {
-        ("&&" | "and", Some(0)) => return Some(0),
-        ("||" | "or", Some(value)) if value != 0 => return Some(1),
+        ("&&" | "and", Some(Number { bits: 0, .. })) => return Some(Number::truth(false)),
+        ("||" | "or", Some(value)) if value.bits != 0 => return Some(Number::truth(true)),
         _ => {}
     }
-    let (left, right) = (left?, right?);
+    let (one, other) = (left?, right?);
+    let unsigned = one.unsigned || other.unsigned;
+    let (left, right) = (one.bits, other.bits);
     let shift = (right & 63) as u32;
+    let order = if unsigned { (left as u64).cmp(&(right as u64)) } else { left.cmp(&right) };
+    let both = |bits: i64| Number { bits, unsigned };
     Some(match operator {
-        "&&" | "||" | "and" | "or" => i64::from(right != 0),
-        "|" | "bitor" => left | right,
-        "^" | "xor" => left ^ right,
-        "&" | "bitand" => left & right,
-        "==" => i64::from(left == right),
-        "!=" | "not_eq" => i64::from(left != right),
-        "<" => i64::from(left < right),
-        ">" => i64::from(left > right),
-        "<=" => i64::from(left <= right),
-        ">=" => i64::from(left >= right),
-        "<<" => left.wrapping_shl(shift),
-        ">>" => left.wrapping_shr(shift),
-        "+" => left.wrapping_add(right),
-        "-" => left.wrapping_sub(right),
-        "*" => left.wrapping_mul(right),
-        "/" if right != 0 => left.wrapping_div(right),
-        "%" if right != 0 => left.wrapping_rem(right),
+        "&&" | "||" | "and" | "or" => Number::truth(right != 0),
+        "|" | "bitor" => both(left | right),
+        "^" | "xor" => both(left ^ right),
+        "&" | "bitand" => both(left & right),
+        "==" => Number::truth(left == right),
+        "!=" | "not_eq" => Number::truth(left != right),
+        "<" => Number::truth(order.is_lt()),
+        ">" => Number::truth(order.is_gt()),
+        "<=" => Number::truth(order.is_le()),
+        ">=" => Number::truth(order.is_ge()),
+        "<<" => Number { bits: left.wrapping_shl(shift), ..one },
+        ">>" if one.unsigned => Number { bits: ((left as u64) >> shift) as i64, ..one },
+        ">>" => Number { bits: left.wrapping_shr(shift), ..one },
+        "+" => both(left.wrapping_add(right)),
+        "-" => both(left.wrapping_sub(right)),
+        "*" => both(left.wrapping_mul(right)),
+        "/" if right != 0 && unsigned => both((left as u64 / right as u64) as i64),
+        "%" if right != 0 && unsigned => both((left as u64 % right as u64) as i64),
+        "/" if right != 0 => both(left.wrapping_div(right)),
+        "%" if right != 0 => both(left.wrapping_rem(right)),
         _ => return None,
     })
 }
 
-/// An integer literal's value, wrapped to 64 bits.
-fn integer(text: &str) -> Option<i64> {
+/// An integer literal's value, wrapped to 64 bits. One that has no place in them with a sign has none.
+fn integer(text: &str) -> Option<Number> {
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L', 'z', 'Z']);
+    let suffix = &text[digits.len()..];
     let (digits, radix) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
         [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
@@ -275,7 +303,8 @@ fn integer(text: &str) -> Option<i64> {
         value = value.wrapping_mul(i64::from(radix)).wrapping_add(i64::from(character.to_digit(radix)?));
         any = true;
     }
-    any.then_some(value)
+    let unsigned = suffix.contains(['u', 'U']) || value < 0;
+    any.then_some(Number { bits: value, unsigned })
 }
 
 fn character(text: &str) -> Option<i64> {
@@ -285,7 +314,8 @@ fn character(text: &str) -> Option<i64> {
         ('\\', Some('n')) => 10,
         ('\\', Some('t')) => 9,
         ('\\', Some('r')) => 13,
-        ('\\', Some('0')) => 0,
+        ('\\', Some('x')) => i64::from_str_radix(inside.get(2..)?, 16).ok()?,
+        ('\\', Some('0'..='7')) => i64::from_str_radix(inside.get(1..)?, 8).ok()?,
         ('\\', Some(other)) => other as i64,
         (one, _) => one as i64,
     };

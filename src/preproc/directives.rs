@@ -66,6 +66,10 @@ pub(crate) enum DirectiveKind {
     IncludeMacro(Range<usize>),
     /// `#pragma once`
     PragmaOnce,
+    /// `#pragma push_macro("NAME")`
+    PushMacro(Range<usize>),
+    /// `#pragma pop_macro("NAME")`
+    PopMacro(Range<usize>),
     /// `#pragma`, `#error`, `#line`, a lone `#`, and whatever else
     Other,
 }
@@ -210,9 +214,7 @@ fn directive(
         "elifndef" => DirectiveKind::Elif { test: Test::NotDefined(name_range(lexer)), next },
         "else" => DirectiveKind::Else { next },
         "endif" => DirectiveKind::Endif,
-        "pragma" if token_of_line(lexer).is_some_and(|t| text.get(t.range()) == Some("once")) => {
-            DirectiveKind::PragmaOnce
-        }
+        "pragma" => pragma(text, lexer),
         _ => DirectiveKind::Other,
     };
     rest_of_line(lexer);
@@ -229,6 +231,25 @@ fn directive(
         _ => {}
     }
     kind
+}
+
+/// What a pragma says of macros or of the file, after the word `pragma`.
+fn pragma(text: &str, lexer: &mut Lexer<'_>) -> DirectiveKind {
+    let word = token_of_line(lexer).and_then(|token| text.get(token.range())).unwrap_or("");
+    if word == "once" {
+        return DirectiveKind::PragmaOnce;
+    }
+    let is_pop = word == "pop_macro";
+    if !is_pop && word != "push_macro" || !token_of_line(lexer).is_some_and(|token| token.is(b'(')) {
+        return DirectiveKind::Other;
+    }
+    let quoted = token_of_line(lexer).map(|token| token.range());
+    let name = quoted.filter(|it| text.get(it.clone()).is_some_and(|it| it.len() > 2 && it.starts_with('"')));
+    match name.map(|it| it.start + 1..it.end - 1) {
+        Some(name) if is_pop => DirectiveKind::PopMacro(name),
+        Some(name) => DirectiveKind::PushMacro(name),
+        None => DirectiveKind::Other,
+    }
 }
 
 /// The next token of the line; the lexer is left after the last token, not at the newline.

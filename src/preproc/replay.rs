@@ -46,6 +46,8 @@ pub(crate) struct Replay<'r> {
     once: Set,
     /// Those that were met.
     met: Set,
+    /// What macros were defined as when `#pragma push_macro` kept it, the latest last.
+    pushed: Vec<(Box<str>, Option<MacroRef>)>,
     /// The byte of the main file from which definitions hold.
     from: u32,
     header_directives: u64,
@@ -129,6 +131,7 @@ impl<'r> Replay<'r> {
             header_directives: 0,
             most_directives: MAX_HEADER_DIRECTIVES,
             asked_again: 0,
+            pushed: Vec::new(),
             conditions: Kept::with_budget(CONDITION_BUDGET),
         }
     }
@@ -260,6 +263,17 @@ impl<'r> Replay<'r> {
             DirectiveKind::IncludeMacro(range) => {
                 if let Some(found) = self.include_macro(file, top.number, range) {
                     return Then::Enter(found);
+                }
+            }
+            DirectiveKind::PushMacro(name) => {
+                let name = file.file.text.get(name.clone()).unwrap_or("");
+                self.pushed.push((name.into(), self.macros.get(name, u32::MAX)));
+            }
+            DirectiveKind::PopMacro(name) => {
+                let name = file.file.text.get(name.clone()).unwrap_or("");
+                if let Some(at) = self.pushed.iter().rposition(|(pushed, _)| **pushed == *name) {
+                    let (_, definition) = self.pushed.remove(at);
+                    self.macros.set(name, self.from, definition);
                 }
             }
             DirectiveKind::PragmaOnce => {
