@@ -97,6 +97,7 @@ mod receivers;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod record;
 mod recurrence;
+mod recursion;
 mod rejoin;
 mod resolve;
 mod rest;

@@ -18,9 +18,6 @@ use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The most calls within two of the same function, in one run.
-const MOST_RECURSIONS: u32 = 2048;
-
 /// The parameters of a function that is called.
 struct Bound {
     env: Rc<Env>,
@@ -175,13 +172,8 @@ impl Machine<'_> {
         let several = self.at_hand.several.take();
         let instance = self.unpacked(function, path, this.as_ref(), args);
         let function = instance.as_ref().unwrap_or(function);
-        let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
-        // A template that calls itself does so with other arguments, and ends; but it may branch.
-        let template = !function.template_params.is_empty() || !function.owner_params.is_empty();
-        self.around.recursions += u32::from(recursive >= 2);
-        let goes_on = template && self.around.recursions <= MOST_RECURSIONS;
-        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 && !goes_on {
-            return self.call_unknown(&function.name, args, span);
+        if !self.can_be_entered(function) {
+            return self.call_too_deep(function, args, span);
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
         let Bound { env, slots, from_launch } =
@@ -204,6 +196,7 @@ impl Machine<'_> {
             result: Value::Undefined,
             returned: ThreadSet::NONE,
             may_have_returned: ThreadSet::NONE,
+            open_ways: self.open_ways(),
         };
         frame.forget_stale();
         if !self.trace.entered.contains(&function.name_span) {

@@ -279,6 +279,7 @@ impl Machine<'_> {
             result: Value::Undefined,
             returned: ThreadSet::NONE,
             may_have_returned: ThreadSet::NONE,
+            open_ways: 0,
         };
         frame.forget_stale();
         self.state.frames.push(frame);

@@ -20,6 +20,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) enum Callee<'a> {
     Named(&'a str),
+    /// One that is seen, and calls itself more often than is followed.
+    Itself(&'a str),
+    /// One that is seen, within more calls than are followed.
+    TooDeep(&'a str),
     /// The call operator of an object, whose result is used.
     CallOperator,
     /// Something without a name: what it is, in words.
@@ -32,7 +36,7 @@ impl<'a> Callee<'a> {
     /// Under what it is looked up; nothing is found for what has no name.
     fn name(self) -> &'a str {
         match self {
-            Callee::Named(name) => name,
+            Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => name,
             Callee::CallOperator => CALL_OPERATOR,
             Callee::Unnamed(what) => what,
         }
@@ -41,8 +45,17 @@ impl<'a> Callee<'a> {
     /// What may wait for others in it.
     fn waiting(self) -> String {
         match self {
-            Callee::Named(_) | Callee::CallOperator => format!("`{}`, which is not followed,", self.name()),
             Callee::Unnamed(what) => what.to_owned(),
+            _ => format!("`{}`, which is not followed,", self.name()),
+        }
+    }
+
+    /// Why it is not known what it returns, where it is not for want of its text.
+    fn not_run(self) -> Option<String> {
+        match self {
+            Callee::Itself(name) => Some(format!("how often `{name}` calls itself")),
+            Callee::TooDeep(name) => Some(format!("`{name}` is called within more calls than are followed")),
+            _ => None,
         }
     }
 
@@ -55,8 +68,8 @@ impl<'a> Callee<'a> {
 impl fmt::Display for Callee<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Callee::Named(_) | Callee::CallOperator => write!(f, "`{}`", self.name()),
             Callee::Unnamed(what) => f.write_str(what),
+            _ => write!(f, "`{}`", self.name()),
         }
     }
 }
@@ -180,7 +193,10 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        let words = self.lookups.memo.unseen(name, callee);
+        let words = match callee.not_run() {
+            Some(words) => words.into(),
+            None => self.lookups.memo.unseen(name, callee),
+        };
         let why = match computes {
             true => why_given.unwrap_or_else(|| super::intrinsics::unseen(name, span)),
             false => Unknown::new(Reason::UnknownFunction, span, words),

@@ -127,6 +127,8 @@ pub struct Frame {
     pub returned: ThreadSet,
     /// The threads that may have returned what `result` is.
     pub may_have_returned: ThreadSet,
+    /// How many ways through the code were open where it was called.
+    pub open_ways: usize,
 }
 
 pub(crate) fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
@@ -146,6 +148,7 @@ pub(crate) fn empty_frame() -> Frame {
         result: Value::Undefined,
         returned: ThreadSet::NONE,
         may_have_returned: ThreadSet::NONE,
+        open_ways: 0,
     }
 }
 
