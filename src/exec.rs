@@ -28,6 +28,7 @@ mod called_place;
 mod captured;
 mod carried;
 mod chosen;
+mod class_fit;
 mod closed_type;
 mod collective;
 mod compiler;

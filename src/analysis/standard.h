@@ -36,8 +36,8 @@ template <bool B, class T = void> struct enable_if {};
 template <class T> struct enable_if<true, T> { using type = T; };
 template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::type;
 
-template <class A, class B> struct is_same { static constexpr bool value = false; };
-template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+template <class A, class B> struct is_same : false_type {};
+template <class A> struct is_same<A, A> : true_type {};
 template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
 
 template <class T> struct type_identity { using type = T; };
@@ -94,21 +94,57 @@ template <> struct make_signed<unsigned> { using type = int; };
 template <> struct make_signed<unsigned long long> { using type = long long; };
 template <class T> using make_signed_t = typename make_signed<T>::type;
 
-template <class T> struct is_floating_point { static constexpr bool value = false; };
-template <> struct is_floating_point<float> { static constexpr bool value = true; };
-template <> struct is_floating_point<double> { static constexpr bool value = true; };
+template <class T> struct is_floating_point : false_type {};
+template <> struct is_floating_point<float> : true_type {};
+template <> struct is_floating_point<double> : true_type {};
 template <class T> struct is_floating_point<const T> : is_floating_point<T> {};
 template <class T> struct is_floating_point<volatile T> : is_floating_point<T> {};
 template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
 
-template <class T> struct is_void { static constexpr bool value = false; };
-template <> struct is_void<void> { static constexpr bool value = true; };
+template <class T> struct is_integral : false_type {};
+template <> struct is_integral<bool> : true_type {};
+template <> struct is_integral<char> : true_type {};
+template <> struct is_integral<short> : true_type {};
+template <> struct is_integral<int> : true_type {};
+template <> struct is_integral<long long> : true_type {};
+template <> struct is_integral<unsigned char> : true_type {};
+template <> struct is_integral<unsigned short> : true_type {};
+template <> struct is_integral<unsigned> : true_type {};
+template <> struct is_integral<unsigned long long> : true_type {};
+template <class T> struct is_integral<const T> : is_integral<T> {};
+template <class T> struct is_integral<volatile T> : is_integral<T> {};
+template <class T> inline constexpr bool is_integral_v = is_integral<T>::value;
+
+template <class T> struct is_arithmetic : bool_constant<is_integral<T>::value || is_floating_point<T>::value> {};
+template <class T> inline constexpr bool is_arithmetic_v = is_arithmetic<T>::value;
+
+template <class T> struct is_unsigned : false_type {};
+template <> struct is_unsigned<bool> : true_type {};
+template <> struct is_unsigned<unsigned char> : true_type {};
+template <> struct is_unsigned<unsigned short> : true_type {};
+template <> struct is_unsigned<unsigned> : true_type {};
+template <> struct is_unsigned<unsigned long long> : true_type {};
+template <class T> struct is_unsigned<const T> : is_unsigned<T> {};
+template <class T> struct is_unsigned<volatile T> : is_unsigned<T> {};
+template <class T> inline constexpr bool is_unsigned_v = is_unsigned<T>::value;
+template <class T> struct is_signed : bool_constant<is_arithmetic<T>::value && !is_unsigned<T>::value> {};
+template <class T> inline constexpr bool is_signed_v = is_signed<T>::value;
+
+template <class B> struct negation : bool_constant<!B::value> {};
+template <class B> inline constexpr bool negation_v = !B::value;
+template <class... B> struct conjunction : bool_constant<(B::value && ...)> {};
+template <class... B> inline constexpr bool conjunction_v = conjunction<B...>::value;
+template <class... B> struct disjunction : bool_constant<(B::value || ...)> {};
+template <class... B> inline constexpr bool disjunction_v = disjunction<B...>::value;
+
+template <class T> struct is_void : false_type {};
+template <> struct is_void<void> : true_type {};
 template <class T> struct is_void<const T> : is_void<T> {};
 template <class T> struct is_void<volatile T> : is_void<T> {};
 template <class T> inline constexpr bool is_void_v = is_void<T>::value;
 
-template <class T> struct is_pointer { static constexpr bool value = false; };
-template <class T> struct is_pointer<T*> { static constexpr bool value = true; };
+template <class T> struct is_pointer : false_type {};
+template <class T> struct is_pointer<T*> : true_type {};
 template <class T> struct is_pointer<const T> : is_pointer<T> {};
 template <class T> struct is_pointer<volatile T> : is_pointer<T> {};
 template <class T> inline constexpr bool is_pointer_v = is_pointer<T>::value;

@@ -13,8 +13,9 @@
 //! Types are known without `const`, so it is asked of the text: of how a variable is declared. Where that does not
 //! tell, each of them may be meant.
 
-use super::deduce::{decayed, is_named, perhaps_const, strip};
+use super::deduce::{NO_FIT, decayed, instance_fit, is_named, perhaps_const, strip};
 use super::machine::Machine;
+use super::same_type::same_type;
 use super::types::{Layout, Ty};
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Local, LocalId, Param, Path, Through, Type, print};
 use std::sync::Arc;
@@ -132,11 +133,13 @@ impl Machine<'_> {
             (Type::Pointer(_), _) => false,
             (Type::Named(path), Ty::Record(layout)) if path.args.is_some() => {
                 is_named(self.program, layout, path, &function.namespace)
+                    && instance_fit(self, function, path, layout) != Some(NO_FIT)
             }
             (pattern, ty) => {
                 let env = self.env();
                 let told = self.within(env, &function.namespace, |machine| machine.resolve_type(pattern));
-                told == decayed(ty)
+                let ty = decayed(ty);
+                told == ty && same_type(&told, &ty) != Some(false)
             }
         }
     }

@@ -171,7 +171,7 @@ pub(super) fn decayed(ty: &Ty) -> Ty {
 }
 
 /// What an argument adds that fits no parameter of this kind.
-const NO_FIT: i32 = -50;
+pub(super) const NO_FIT: i32 = -50;
 
 /// An argument that may be converted.
 pub(super) const CONVERTED: i32 = -1;
@@ -220,6 +220,9 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
         _ => {
             let param = machine.resolve_written(param);
             match (&param, ty) {
+                (Ty::Record(_), _) | (_, Ty::Record(_)) if machine.mode == Mode::Device => {
+                    machine.class_fit(&param, ty).unwrap_or(CONVERTED)
+                }
                 _ if param == *ty => 3,
                 (Ty::Scalar(to), Ty::Scalar(from)) if is_promotion(*from, *to) => 1,
                 _ => CONVERTED,
@@ -261,7 +264,12 @@ fn pointer_fit(machine: &mut Machine<'_>, function: &Function, inner: &Type, poi
 /// How well an instance of a class template fits `Tile<8, N, T>`: the more arguments are told, the better, as
 /// the most specialised function is meant. What cannot be compared counts as told: another that fits as well
 /// is then as likely. `None` if the parameter is no instance of the same template.
-fn instance_fit(machine: &mut Machine<'_>, function: &Function, path: &Path, layout: &Layout) -> Option<i32> {
+pub(super) fn instance_fit(
+    machine: &mut Machine<'_>,
+    function: &Function,
+    path: &Path,
+    layout: &Layout,
+) -> Option<i32> {
     let (args, record) = (path.args.as_ref()?, layout.record.as_ref()?);
     let is_meant = || is_named(machine.program, layout, path, &function.namespace);
     if args.len() > record.template_params.len() || !is_meant() {

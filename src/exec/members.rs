@@ -350,13 +350,15 @@ impl Machine<'_> {
             return Some(value);
         }
         let value = self.within(Rc::clone(env), &record.namespace, |machine| {
-            machine.member_scope(record, |machine| match machine.written_out(init) {
-                Some(out) => machine.evaluate(&out),
-                None => machine.evaluate(init),
+            machine.member_scope(record, |machine| {
+                let value = match machine.written_out(init) {
+                    Some(out) => machine.evaluate(&out),
+                    None => machine.evaluate(init),
+                };
+                let ty = machine.resolve_type(&constant.ty);
+                machine.convert(value, &ty)
             })
         });
-        let ty = self.resolve_type(&constant.ty);
-        let value = self.convert(value, &ty);
         self.lookups.memo.keep_constant(constant, env, &value);
         Some(value)
     }

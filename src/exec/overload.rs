@@ -258,8 +258,9 @@ impl Machine<'_> {
                 true => {
                     let unlike = function.params.iter().zip(types).any(|(param, ty)| {
                         let param = self.resolve_written(&param.ty);
+                        let (ty, param) = (super::deduce::decayed(ty), super::deduce::decayed(&param));
                         !matches!(ty, Ty::Unknown(_))
-                            && super::deduce::decayed(ty) != super::deduce::decayed(&param)
+                            && (ty != param || same_type(&ty, &param) == Some(false))
                     });
                     let is_open = types.iter().any(|ty| matches!(ty, Ty::Unknown(_)));
                     if unlike { Some(false) } else { (!is_open).then_some(true) }

@@ -20,6 +20,15 @@ pub(super) fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
                 Some(a.as_constant()? == b.as_constant()?)
             }
         }
+        (Binding::Pack(a), Binding::Pack(b)) if a.len() == b.len() => {
+            let same: Vec<Option<bool>> = a.iter().zip(b.iter()).map(|(a, b)| same_binding(a, b)).collect();
+            if same.contains(&Some(false)) {
+                Some(false)
+            } else {
+                same.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
+            }
+        }
+        (Binding::Pack(_), Binding::Pack(_)) => Some(false),
         (Binding::Value(_), Binding::Value(_)) | (Binding::Pack(_), _) | (_, Binding::Pack(_)) => None,
         _ => Some(false),
     }

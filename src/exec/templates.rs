@@ -3,7 +3,7 @@
 use super::deduce::{is_named, perhaps_const};
 use super::machine::{Chosen, Machine, Specialised};
 use super::parameters::Given;
-use super::same_type::same_binding;
+use super::same_type::{same_binding, same_type};
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
@@ -406,10 +406,11 @@ impl Machine<'_> {
                     if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {
                     Ty::Unknown(_) => matched.note(None),
-                    // `long` is not `long long`.
-                    written if written == *ty => {
+                    // `long` is not `long long`; what the standard library says of one holds for the other.
+                    written if written == *ty && same_type(&written, ty) != Some(false) => {
                         let is_long = matches!(written.innermost(), Ty::Scalar(Scalar::I64 | Scalar::U64));
-                        matched.note((!is_long).then_some(true))
+                        let is_told = !is_long || matched.record.extent.is_built_in();
+                        matched.note(same_type(&written, ty).filter(|_| is_told))
                     }
                     // Not an instance of that template.
                     Ty::Record(of) if is_of_template(&of, pattern) => false,
