@@ -455,6 +455,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
 /// taken to be like one of which it is. Arguments left to their defaults are known.
 fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
     let by_default = |at: usize| kernel.template_params.get(at).is_some_and(TemplateParam::has_default);
+    let pack = kernel.template_params.iter().position(|param| param.pack);
     let all = groups.clone();
     let covers = |more: &Group, less: &Group| {
         let args = less
@@ -464,12 +465,14 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
             .all(|(at, arg)| arg.leaves_open(more.template_args.get(at)));
         let (few, many) = (less.template_args.len(), more.template_args.len());
         let defaults = few > 0 && (few..many).any(by_default);
+        // Nor does a shorter pack leave anything open.
+        let packs = few > 0 && pack.is_some_and(|at| few != many && at <= few);
         let block = less.block.iter().zip(&more.block).all(|(l, m)| l.is_none() || l == m);
         let known = |g: &Group| {
             let args: usize = g.template_args.iter().map(LaunchArg::told).sum();
             (known_shape(g.block).is_some(), g.block.iter().flatten().count(), args)
         };
-        args && !defaults && block && known(more) > known(less)
+        args && !defaults && !packs && block && known(more) > known(less)
     };
     let open = |group: &Group| {
         let less = all.iter().find(|less| less.block != group.block && covers(group, less));
@@ -607,7 +610,7 @@ fn given(kernel: &Function, blocks: &[BlockOption]) -> Option<([u32; 3], BlockFr
 fn fits(launch: &LaunchSite, kernel: &Function) -> bool {
     let params = kernel.params.len();
     launch.kernel.name == kernel.name
-        && (launch.args.is_empty() || launch.args.len() <= params)
+        && (launch.args.len() <= params || kernel.params.last().is_some_and(|last| last.pack))
         && launch.template_args.as_ref().is_none_or(|args| {
             kernel.template_params.iter().any(|p| p.pack)
                 || args.len() <= kernel.template_params.len().max(kernel.specialization.len())

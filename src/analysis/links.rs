@@ -346,7 +346,9 @@ fn way(from: &Path, to: &Path) -> Way {
 
 /// Whether a launch that sees no definition may mean this one.
 fn may_mean(launch: &LaunchSite, kernel: &Function) -> bool {
-    let Some(declared) = &launch.declared else { return launch.args.len() <= kernel.params.len() };
+    let Some(declared) = &launch.declared else {
+        return launch.args.len() <= kernel.params.len() || kernel.params.last().is_some_and(|it| it.pack);
+    };
     declared.len() == kernel.params.len()
         && declared.iter().zip(&kernel.params).all(|(ty, param)| !surely_differ(ty, &param.ty))
 }

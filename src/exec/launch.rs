@@ -3,7 +3,7 @@
 use super::host::settled::Settled;
 use super::launched::Meant;
 use super::machine::{ChosenKernel, Machine, Mode};
-use super::packs::launched_pack;
+use super::packs::{launched_pack, takes_any_number};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
 use crate::domain::{Int, SymbolId, gcd};
@@ -161,7 +161,7 @@ impl Machine<'_> {
         if self.trace.launches.len() >= MOST_LAUNCHES {
             return;
         }
-        let takes = |f: &&Arc<Function>| args.len() <= f.params.len();
+        let takes = |f: &&Arc<Function>| args.len() <= f.params.len() || takes_any_number(f);
         let primary = kernels.iter().filter(takes).find(|f| f.specialization.is_empty());
         let known = primary.or_else(|| kernels.iter().find(takes));
         let template_args = self.template_arguments(kernel, known, args);
@@ -288,16 +288,17 @@ impl Machine<'_> {
         let mut list: Vec<Argument> =
             kernel.args.iter().flatten().map(|arg| self.launch_argument(arg)).collect();
         let written = list.len();
-        if let Some(function) = known
-            && list.len() < function.template_params.len()
-            && !function.template_params.iter().any(|param| param.pack)
-        {
+        let deduced = known.filter(|function| {
+            let has_pack = function.template_params.iter().any(|param| param.pack);
+            list.len() < function.template_params.len() && (!has_pack || takes_any_number(function))
+        });
+        if let Some(function) = deduced {
             let mut env = Env::default();
-            for (param, arg) in function.params.iter().zip(args) {
+            for (param, arg) in function.params.iter().zip(args).take_while(|(param, _)| !param.pack) {
                 let ty = self.type_of(arg);
                 super::deduce::deduce(self, &mut env, function, &param.ty, &ty);
             }
-            for param in &function.template_params[list.len()..] {
+            for param in function.template_params[list.len()..].iter().take_while(|param| !param.pack) {
                 list.push(match env.bindings.get(&param.name) {
                     Some(Binding::Type(ty)) => {
                         let ty = self.closed_type(ty);
@@ -310,6 +311,13 @@ impl Machine<'_> {
                     }
                     _ => Argument::Known(LaunchArg::Unknown),
                 });
+            }
+            if takes_any_number(function) {
+                for arg in args.iter().skip(function.params.len() - 1) {
+                    let ty = self.type_of(self.forwarded(arg).unwrap_or(arg));
+                    let ty = self.closed_type(&super::deduce::decayed(&ty));
+                    list.push(Argument::Known(ty.map_or(LaunchArg::Unknown, LaunchArg::Type)));
+                }
             }
         }
         // What is neither written nor told by a type is the default.

@@ -99,8 +99,9 @@ impl Machine<'_> {
         if !is_own && !has_pack(&function.template_params) && !has_pack(&function.owner_params) {
             return None;
         }
-        // Host code is run for its launches alone: what a launcher hands on does not bear on their shapes.
-        if expansion_in(args).is_some() || self.mode == Mode::Host {
+        // Host code is run for its launches alone.
+        let is_asked = self.mode == Mode::Device || self.host.launching.contains(&function.name);
+        if expansion_in(args).is_some() || !is_asked {
             return None;
         }
         let mut names: Vec<(Name, usize)> = Vec::new();
@@ -210,7 +211,11 @@ impl Machine<'_> {
                 _ => return None,
             }
         }
-        (!names.is_empty()).then(|| self.lookups.memo.instance(kernel, names, None))
+        let arguments = match takes_any_number(kernel) {
+            true => names.last().map(|(_, length)| *length),
+            false => None,
+        };
+        (!names.is_empty()).then(|| self.lookups.memo.instance(kernel, names, arguments))
     }
 
     /// An expression in which the packs of the class and function that run are written out.
@@ -290,6 +295,19 @@ pub(super) fn is_pack(function: &Function, param: &Param) -> bool {
     path.args.is_none() && function.template_params.iter().any(|it| it.pack && it.name == path.name)
 }
 
+/// Whether the last parameter of a template is its last pack, and no other parameter is made of that:
+/// `template <class F, class... A> void f(F f, A... rest)`.
+pub(super) fn takes_any_number(function: &Function) -> bool {
+    let (Some((last, before)), Some(pack)) = (function.params.split_last(), function.template_params.last())
+    else {
+        return false;
+    };
+    let is_pack = matches!(&last.ty, Type::Named(path)
+        if path.name == pack.name && path.args.is_none() && path.qualifiers.is_empty());
+    let packs = function.template_params.iter().filter(|param| param.pack).count();
+    last.pack && pack.pack && packs == 1 && is_pack && !before.iter().any(|it| mentions(&it.ty, &pack.name))
+}
+
 /// Forgets the packs of a function that arguments may add to.
 pub(super) fn reopen(env: &mut Env, function: &Function) {
     for param in function.template_params.iter().filter(|param| param.pack) {
@@ -319,7 +337,7 @@ pub(super) fn launched_pack(
     param: &TemplateParam,
     rest: &[LaunchArg],
 ) -> Option<Binding> {
-    if kernel.params.iter().any(|it| mentions(&it.ty, &param.name)) {
+    if kernel.params.iter().any(|it| mentions(&it.ty, &param.name)) && !takes_any_number(kernel) {
         return None;
     }
     let bound = rest.iter().map(|arg| match arg {

@@ -27,6 +27,7 @@ pub(crate) fn element(pack: &Name, at: usize) -> Name {
 pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option<usize>) -> Function {
     let mut made = of.clone();
     let mut locals = Vec::new();
+    let mut names = names.to_vec();
     if let (Some(count), Some(last)) = (arguments, of.params.last().filter(|last| last.pack)) {
         let slots: Vec<LocalId> = (0..count)
             .map(|_| {
@@ -36,8 +37,10 @@ pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option
             })
             .collect();
         locals.push((last.local, slots));
+        // `sizeof...(rest)` asks for it by its name.
+        names.push((last.name.clone(), count));
     }
-    let all = Unpacking { names, locals: &locals, at: None, length: Cell::new(Length::None) };
+    let all = Unpacking { names: &names, locals: &locals, at: None, length: Cell::new(Length::None) };
     made.params = of.params.iter().flat_map(|param| all.params(param)).collect();
     made.template_params = of.template_params.iter().flat_map(|param| all.template_params(param)).collect();
     made.return_type = all.ty(&of.return_type);
@@ -172,6 +175,7 @@ impl Unpacking<'_> {
             Some((_, slots)) if param.pack => {
                 let of = |(at, slot): (usize, &LocalId)| Param {
                     local: *slot,
+                    name: element(&param.name, at),
                     ty: self.for_element(at).ty(&param.ty),
                     pack: false,
                     ..param.clone()

@@ -296,6 +296,8 @@ impl<'t> Lowerer<'t> {
             let to_data = matches!(&ty, Type::Pointer(to) if !matches!(**to, Type::Pointer(_)));
             let restrict = to_data && self.text(node).contains("__restrict");
             let pack = node.kind() == "variadic_parameter_declaration";
+            // The grammar does not know `A *...a`: of which type they are is not known then.
+            let ty = if pack && node.has_error() { Type::Opaque } else { ty };
             let moves = matches!(ty, Type::Reference(_)) && self.is_declared_to_move(node);
             let to_const = through == Through::Const;
             let to_volatile = is_volatile && matches!(ty, Type::Pointer(_) | Type::Reference(_));
