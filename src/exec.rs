@@ -38,6 +38,7 @@ mod constant_calls;
 mod construct;
 mod coordinates;
 mod copied;
+mod copied_bytes;
 mod copied_struct;
 mod copies;
 mod counted;

@@ -34,7 +34,7 @@ const CALL_OPERATOR: &str = "operator()";
 
 impl<'a> Callee<'a> {
     /// Under what it is looked up; nothing is found for what has no name.
-    fn name(self) -> &'a str {
+    pub(super) fn name(self) -> &'a str {
         match self {
             Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => name,
             Callee::CallOperator => CALL_OPERATOR,
@@ -126,6 +126,9 @@ impl Machine<'_> {
         let is_reserved = builtins::is_reserved(name);
         // It touches what it is given, and waits for nobody.
         let copies = copies_memory(name) && self.program.functions(name).is_empty();
+        if copies && let Some(value) = self.copies_bytes(callee, args, span) {
+            return value;
+        }
         if !is_reserved && !is_pure {
             self.clobber();
         }
@@ -206,7 +209,7 @@ impl Machine<'_> {
 
     /// What a function that is not seen may do with an argument, by its place: to shared memory that a pointer leads to
     /// it does `op`.
-    fn leave_to_unseen(
+    pub(super) fn leave_to_unseen(
         &mut self,
         callee: Callee<'_>,
         (at, arg): (usize, &Expr),
