@@ -44,10 +44,12 @@ impl Machine<'_> {
             match records.iter().find(|record| record.holds(function.span)) {
                 Some(own) => Rc::new([Arc::clone(own)]),
                 None if !function.owner_args.is_empty() => {
-                    match records
-                        .iter()
-                        .find(|record| print::are_alike(&record.specialization, &function.owner_args))
-                    {
+                    let written = (function.owner_args.as_slice(), function.owner_params.as_slice());
+                    let is_own = |record: &&Arc<Record>| {
+                        let own = (record.specialization.as_slice(), record.template_params.as_slice());
+                        print::are_alike_but_for_names(own, written)
+                    };
+                    match records.iter().find(is_own) {
                         Some(own) => Rc::new([Arc::clone(own)]),
                         None => records.iter().filter(|it| it.specialization.is_empty()).cloned().collect(),
                     }

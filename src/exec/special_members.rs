@@ -3,6 +3,9 @@
 //! ```text
 //! template <class T> struct Step { static int size() { return 1; } };
 //! template <> int Step<float>::size() { return 4; }
+//!
+//! template <class T> struct Step<T *> { static int size(); };
+//! template <class T> int Step<T *>::size() { return 8; }
 //! ```
 
 use super::machine::Machine;
@@ -31,7 +34,8 @@ impl Machine<'_> {
         }
         let Some(record) = &class.record else { return chosen };
         chosen.retain(|function| function.owner_args.is_empty());
-        if is_full(record) {
+        // A specialisation has nothing of its template.
+        if !record.specialization.is_empty() {
             chosen.retain(|function| class.holds(function.span));
         }
         for function in special {
@@ -67,6 +71,14 @@ impl Machine<'_> {
 
     /// Whether a member is written for the arguments of a class; none if that is not known.
     fn is_for(&mut self, function: &Function, class: &Layout, record: &Arc<Record>) -> Option<bool> {
+        if !function.owner_params.is_empty() {
+            let written = (function.owner_args.as_slice(), function.owner_params.as_slice());
+            let params = record.template_params.as_slice();
+            return Some(match record.specialization.as_slice() {
+                [] => print::are_parameters(written, params),
+                special => print::are_alike_but_for_names((special, params), written),
+            });
+        }
         let bound: Vec<Option<Binding>> = match record.specialization.as_slice() {
             [] => {
                 let params = record.template_params.iter();

@@ -33,6 +33,46 @@ pub(crate) fn are_alike(some: &[TemplateArg], others: &[TemplateArg]) -> bool {
     printer.template_args(some) == printer.template_args(others)
 }
 
+/// The same where each has its own names for template parameters.
+#[must_use]
+pub(crate) fn are_alike_but_for_names(
+    (some, own): (&[TemplateArg], &[TemplateParam]),
+    (others, theirs): (&[TemplateArg], &[TemplateParam]),
+) -> bool {
+    let text = |args| Printer { names: None }.template_args(args);
+    own.len() == theirs.len() && numbered(&text(some), own) == numbered(&text(others), theirs)
+}
+
+/// Whether template arguments are the parameters of a template, in their order; each has its own names for them.
+#[must_use]
+pub(crate) fn are_parameters(
+    (args, own): (&[TemplateArg], &[TemplateParam]),
+    params: &[TemplateParam],
+) -> bool {
+    let names: Vec<String> =
+        params.iter().map(|it| format!("{}{}", it.name, if it.pack { "..." } else { "" })).collect();
+    let text = Printer { names: None }.template_args(args);
+    own.len() == params.len() && numbered(&text, own) == numbered(&format!("<{}>", names.join(", ")), params)
+}
+
+/// A text with the numbers of template parameters in place of their names.
+fn numbered(text: &str, params: &[TemplateParam]) -> String {
+    let (mut out, mut word) = (String::new(), String::new());
+    for c in text.chars().chain([' ']) {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        match params.iter().position(|param| !word.is_empty() && *param.name == *word) {
+            Some(at) => out.push_str(&format!("#{at}")),
+            None => out.push_str(&word),
+        }
+        word.clear();
+        out.push(c);
+    }
+    out
+}
+
 /// A path as text.
 #[must_use]
 #[cfg(test)]

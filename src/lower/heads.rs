@@ -5,7 +5,7 @@
 use super::lowerer::Lowerer;
 use super::nodes::function_declarator;
 use super::outline::{Level, Outline};
-use crate::ir::{Name, TemplateArg, TemplateParam, Type};
+use crate::ir::{Expr, ExprKind, Name, TemplateArg, TemplateParam, Type};
 use crate::syntax::field;
 use crate::syntax::query::Found;
 use tree_sitter::Node;
@@ -52,6 +52,21 @@ pub(super) struct Heads {
     pub(super) specialization: Vec<TemplateArg>,
 }
 
+fn is_expansion(arg: &TemplateArg) -> bool {
+    matches!(arg, TemplateArg::Value(Expr { kind: ExprKind::Expansion(_), .. }))
+}
+
+/// Whether a template argument is a parameter and nothing else.
+fn is_parameter(arg: &TemplateArg, name: &Name) -> bool {
+    let path = match arg {
+        TemplateArg::Type(Type::Named(path)) => path,
+        TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
+        TemplateArg::Value(Expr { kind: ExprKind::Expansion(pack), .. }) => return pack == name,
+        _ => return false,
+    };
+    path.name == *name && path.qualifiers.is_empty() && path.args.is_none()
+}
+
 impl<'t> Lowerer<'t> {
     /// Of which class a function is, and for which templates.
     pub(super) fn heads(&mut self, node: Node<'t>, declarator: Node<'t>, enclosing: &Enclosing<'t>) -> Heads {
@@ -71,10 +86,17 @@ impl<'t> Lowerer<'t> {
         for head in owner_heads {
             owner_params.extend(self.template_head(head));
         }
-        let owner_args = match owner_params.is_empty() {
-            true => self.owner_arguments(declarator),
-            false => Vec::new(),
-        };
+        let owner_args = self.owner_arguments(declarator);
+        // `template <class T> void S<T>::f()` is written for the template, `void S<T *>::f()` for a specialisation.
+        // `void Sum<T, More...>::f()` may be either.
+        let is_open = owner_args.len() > 1 && owner_args.iter().any(is_expansion);
+        let of_template = !owner_params.is_empty()
+            && !is_open
+            && owner_args.len() == owner_params.len()
+            && owner_args.iter().zip(&owner_params).all(|(arg, param)| is_parameter(arg, &param.name));
+        // Of which class in another is not told by these arguments.
+        let is_inner = !owner_params.is_empty() && owner.as_deref().is_some_and(|owner| owner.contains("::"));
+        let owner_args = if of_template || is_inner { Vec::new() } else { owner_args };
         let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
         let mut template_params = Vec::new();
         for head in heads {
