@@ -40,7 +40,9 @@ pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey, LoopPl
 pub(crate) use mark::Mark;
 pub(crate) use meanings::{Asked, Seen};
 pub(crate) use memo::{Chosen, ConstantCall, Memo, Specialised};
-pub(crate) use memory::{Begins, Counted, Exposed, Memory, Object, ObjectKind, Objects, Several, Table};
+pub(crate) use memory::{
+    Begins, Counted, Declared, Exposed, Memory, Object, ObjectKind, Objects, Several, Table,
+};
 pub(crate) use pitch::{Extra, Longer, Pitch};
 pub(crate) use settings::{Aim, Asserted, Effort, Mode, Settings};
 pub(crate) use state::{Frame, LoopMask, State, empty_frame, slot_value};

@@ -351,6 +351,11 @@ impl Machine<'_> {
         if let Some(value) = self.lookups.memo.constant(constant, env) {
             return Some(value);
         }
+        if let Type::Array(..) = &constant.ty
+            && let Some(table) = self.member_table(record, constant, env)
+        {
+            return Some(Value::Pointer(table));
+        }
         let value = self.within(Rc::clone(env), &record.namespace, |machine| {
             machine.member_scope(record, |machine| {
                 let value = match machine.written_out(init) {

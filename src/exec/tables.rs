@@ -4,15 +4,16 @@
 //! constexpr int steps[4] = {1, 2, 4, 8};      s[threadIdx.x * steps[2]]
 //! struct Squares { int v[8]; constexpr Squares() : v{} { ... } };
 //! constexpr Squares squares{};                s[squares.v[i]]
+//! template <int... N> struct List { static constexpr int at[] = {N...}; };    s[List<1, 2, 4>::at[i]]
 //! ```
 //!
 //! It lies in memory, where nobody may write to it. What `__constant__` alone holds the host may change.
 
-use super::machine::{Machine, Mode, Table};
-use super::types::Ty;
+use super::machine::{Declared, Machine, Mode, Table};
+use super::types::{Env, Ty, nameless};
 use super::value::{Offset, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Lanes};
-use crate::ir::{Declaration, Expr, ExprKind, Path, Scalar};
+use crate::ir::{Declaration, Expr, ExprKind, Path, Record, Scalar};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,42 +24,114 @@ const MOST: usize = 4096;
 impl Machine<'_> {
     /// Where such an object lies.
     pub(super) fn table_named(&mut self, path: &Path) -> Option<Pointer> {
+        if let Some(table) = self.table_of_class(path) {
+            return Some(table);
+        }
         let variable = self.program.variable_meant(path, &self.namespace()).cloned()?;
-        let ty = self.resolve_type(&variable.ty);
+        let ty = match (self.resolve_type(&variable.ty), &variable.init) {
+            (Ty::Unknown(name), Some(init)) if &*name == nameless::AUTO => {
+                let env = self.lookups.memo.no_env();
+                self.within(env, &variable.namespace, |machine| machine.type_of(init))
+            }
+            (ty, _) => ty,
+        };
         self.table(&variable, &ty)
+    }
+
+    /// The same of a member of a class, which a path names.
+    fn table_of_class(&mut self, path: &Path) -> Option<Pointer> {
+        let (records, env) = match path.qualifiers.is_empty() {
+            true if path.global => return None,
+            true => (self.own_records(), self.env()),
+            false => {
+                let class = self.qualifying_class(path)?;
+                (Rc::from([Arc::clone(class.record.as_ref()?)]), Rc::clone(&class.env))
+            }
+        };
+        let is_it = |constant: &Declaration| constant.name == path.name;
+        let record = records.iter().find(|record| record.constants.iter().any(is_it))?;
+        let constant = record.constants.iter().find(|constant| is_it(constant))?;
+        self.member_table(record, constant, &env)
     }
 
     /// Where a constant lies whose numbers are known.
     pub(super) fn table(&mut self, variable: &Arc<Declaration>, ty: &Ty) -> Option<Pointer> {
+        let env = self.lookups.memo.no_env();
+        self.table_in(Declared::Outside(Arc::clone(variable)), variable, &env, ty)
+    }
+
+    /// The same of a constant of a class.
+    pub(super) fn member_table(
+        &mut self,
+        record: &Arc<Record>,
+        constant: &Declaration,
+        env: &Rc<Env>,
+    ) -> Option<Pointer> {
+        if self.mode != Mode::Device || !constant.constant {
+            return None;
+        }
+        let ty = self.within(Rc::clone(env), &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.resolve_type(&constant.ty))
+        });
+        if !matches!(ty, Ty::Array(..) | Ty::Record(_)) {
+            return None;
+        }
+        let at = record.constants.iter().position(|own| std::ptr::eq(own, constant))?;
+        self.table_in(Declared::In(Arc::clone(record), at), constant, env, &ty)
+    }
+
+    fn table_in(
+        &mut self,
+        declared: Declared,
+        variable: &Declaration,
+        env: &Rc<Env>,
+        ty: &Ty,
+    ) -> Option<Pointer> {
         let init = variable.init.as_ref().filter(|_| variable.constant && self.mode == Mode::Device)?;
         let at = |object| {
             let target = Target::Memory(object, Offset::Known(Int::constant(0)));
             Pointer { target, pointee: ty.clone(), volatile: false }
         };
-        let mut known = self.memory.tables.iter();
-        if let Some((object, _)) = known.find(|(_, table)| Arc::ptr_eq(&table.declaration, variable)) {
+        let is_it = |table: &Table| table.declared.is(variable) && table.env.same(env);
+        if let Some((object, _)) = self.memory.tables.iter().find(|(_, table)| is_it(table)) {
             return Some(at(*object));
         }
         let numbers = match length(init) {
-            ..=MOST => self.numbers_of(variable, init, ty),
+            ..=MOST => self.numbers_of(&declared, variable, env, ty),
             _ => FxHashMap::default(),
         };
         if numbers.is_empty() {
             return None;
         }
         let object = self.global_object(variable.name.clone());
-        let table = Rc::new(Table { declaration: Arc::clone(variable), numbers });
+        let table = Rc::new(Table { declared, env: Rc::clone(env), numbers });
         self.memory.tables.push((object, table));
         Some(at(object))
     }
 
-    fn numbers_of(&mut self, variable: &Declaration, init: &Expr, ty: &Ty) -> FxHashMap<i64, (i64, Scalar)> {
+    fn numbers_of(
+        &mut self,
+        declared: &Declared,
+        variable: &Declaration,
+        env: &Rc<Env>,
+        ty: &Ty,
+    ) -> FxHashMap<i64, (i64, Scalar)> {
+        let Some(init) = &variable.init else { return FxHashMap::default() };
         let before = self.state.clone();
         let recording = std::mem::replace(&mut self.recording, false);
         // It is the same for all threads, whichever of them ask first.
         (self.state.active, self.state.doubt) = (self.world.all, None);
-        let env = self.lookups.memo.no_env();
-        let value = self.within(env, &variable.namespace, |machine| machine.initial(init, ty));
+        let value = match declared {
+            Declared::Outside(_) => {
+                self.within(Rc::clone(env), &variable.namespace, |machine| machine.initial(init, ty))
+            }
+            Declared::In(record, _) => self.within(Rc::clone(env), &record.namespace, |machine| {
+                machine.member_scope(record, |machine| match machine.written_out(init) {
+                    Some(out) => machine.initial(&out, ty),
+                    None => machine.initial(init, ty),
+                })
+            }),
+        };
         self.state = before;
         self.recording = recording;
         let Value::Aggregate(parts) = &value else { return FxHashMap::default() };

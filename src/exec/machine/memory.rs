@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use crate::domain::Int;
 use crate::exec::value::{Env, ObjectId};
-use crate::ir::{Declaration, LocalId, Name, Scalar};
+use crate::ir::{Declaration, LocalId, Name, Record, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -39,9 +39,30 @@ pub struct Memory {
 /// A constant that is an array or an object.
 pub struct Table {
     /// Its declaration, which tells it from others of its name.
-    pub declaration: Arc<Declaration>,
+    pub declared: Declared,
+    /// What the template parameters of the class stand for whose it is.
+    pub env: Rc<Env>,
     /// The numbers in it that are known, by the bytes where they begin.
     pub numbers: FxHashMap<i64, (i64, Scalar)>,
+}
+
+/// The declaration of a constant, outside of classes or in one.
+pub enum Declared {
+    Outside(Arc<Declaration>),
+    /// With its number among the constants.
+    In(Arc<Record>, usize),
+}
+
+impl Declared {
+    /// Whether it is this one.
+    pub(crate) fn is(&self, declaration: &Declaration) -> bool {
+        match self {
+            Declared::Outside(own) => std::ptr::eq(&raw const **own, declaration),
+            Declared::In(class, at) => {
+                class.constants.get(*at).is_some_and(|own| std::ptr::eq(own, declaration))
+            }
+        }
+    }
 }
 
 /// What an object is.
