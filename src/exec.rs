@@ -14,6 +14,7 @@ mod aggregate;
 mod alternatives;
 mod arithmetic;
 mod arrays;
+mod as_truth;
 mod assembly;
 mod assign;
 mod associated;

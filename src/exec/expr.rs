@@ -120,7 +120,7 @@ impl Machine<'_> {
         if let Some(value) = self.called_unary(expr, op, inner) {
             return value;
         }
-        let value = self.evaluate(inner);
+        let value = if op == UnaryOp::Not { self.as_truth(inner) } else { self.evaluate(inner) };
         self.unary(op, value, expr.span)
     }
 
@@ -183,7 +183,10 @@ impl Machine<'_> {
         {
             return made;
         }
-        let value = self.evaluate(inner);
+        let value = match ty {
+            Ty::Scalar(Scalar::Bool) => self.as_truth(inner),
+            _ => self.evaluate(inner),
+        };
         if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
             self.note_flattened_by_cast(pointer, &ty);
         }

@@ -328,7 +328,7 @@ impl Machine<'_> {
             self.trace.tree.note_loop(parts.span, Asks::Data);
             return self.test_after(parts);
         };
-        let value = self.evaluate(cond);
+        let value = self.as_truth(cond);
         let condition = self.condition_of(&value, cond.span);
         let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
         self.trace.tree.note_loop(parts.span, self.asked_by(&condition));
@@ -396,7 +396,7 @@ impl Machine<'_> {
     /// The test at the end of an iteration of `do ... while`.
     fn test_after(&mut self, parts: Parts<'_>) {
         let Some(cond) = parts.cond.filter(|_| !self.state.active.is_empty()) else { return };
-        let value = self.evaluate(cond);
+        let value = self.as_truth(cond);
         let condition = self.condition_of(&value, cond.span);
         if self.is_of_data(&condition) {
             self.note_second_round(parts, GoesOn::ForData);

@@ -24,7 +24,7 @@ impl Machine<'_> {
     /// Evaluates a condition; also the branches of its own operands in which its sides stand.
     pub(super) fn with_operands(&mut self, cond: &Expr) -> (Value, Within) {
         self.compiler.operands = Within::default();
-        let value = self.evaluate(cond);
+        let value = self.as_truth(cond);
         let within = std::mem::take(&mut self.compiler.operands);
         let has_two = matches!(cond.kind, ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..));
         (value, if has_two { within } else { Within::default() })
@@ -54,7 +54,7 @@ impl Machine<'_> {
             let mut right = None;
             let mut second = |machine: &mut Self, side: bool| {
                 if side == and {
-                    right = Some(machine.evaluate(b));
+                    right = Some(machine.as_truth(b));
                 }
             };
             self.fork(&truth, a.span, &mut second, [!and, and]);
