@@ -13,6 +13,7 @@
 
 mod apart;
 mod call;
+mod constraints;
 mod damage;
 mod decl;
 mod device_lambda;
@@ -165,7 +166,10 @@ fn declaration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, 
         template_params.extend(lowerer.template_head(head));
     }
     module.volatile |= functions.is_empty() && says_volatile(lowerer.text(node));
-    let mut variables = lowerer.file_declarations(node);
+    let mut variables = match node.kind() {
+        "concept_definition" => lowerer.concept(node).into_iter().collect(),
+        _ => lowerer.file_declarations(node),
+    };
     variables.iter_mut().for_each(|variable| variable.template_params.clone_from(&template_params));
     for declarator in functions {
         let name = outline::innermost_name(declarator).map(|name| lowerer.span(name));

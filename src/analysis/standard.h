@@ -130,6 +130,12 @@ template <class T> inline constexpr bool is_unsigned_v = is_unsigned<T>::value;
 template <class T> struct is_signed : bool_constant<is_arithmetic<T>::value && !is_unsigned<T>::value> {};
 template <class T> inline constexpr bool is_signed_v = is_signed<T>::value;
 
+template <class T> concept integral = is_integral_v<T>;
+template <class T> concept signed_integral = is_integral_v<T> && is_signed_v<T>;
+template <class T> concept unsigned_integral = is_integral_v<T> && is_unsigned_v<T>;
+template <class T> concept floating_point = is_floating_point_v<T>;
+template <class A, class B> concept same_as = is_same_v<A, B>;
+
 template <class B> struct negation : bool_constant<!B::value> {};
 template <class B> inline constexpr bool negation_v = !B::value;
 template <class... B> struct conjunction : bool_constant<(B::value && ...)> {};

@@ -176,6 +176,16 @@ impl Machine<'_> {
         if told && best.iter().any(has_pack) && best.iter().any(|f| !has_pack(f)) {
             best.retain(|f| !has_pack(f));
         }
+        if told_alike(&best)
+            && best.iter().any(|f| is_conditional(f))
+            && best.iter().any(|f| !is_conditional(f))
+        {
+            let is_known = |f: &Arc<Function>| sure.iter().any(|it| Arc::ptr_eq(it, f));
+            // What asks for more is meant, if that is so.
+            if best.iter().filter(|f| is_conditional(f)).all(is_known) {
+                best.retain(|f| is_conditional(f));
+            }
+        }
         best.extend(
             open.into_iter()
                 .filter(|it| !best.iter().any(|other| Arc::ptr_eq(it, other)))
@@ -405,6 +415,13 @@ impl Machine<'_> {
         }
         slot
     }
+}
+
+/// Whether functions are templates outside of classes that take the same parameters, as they are written.
+fn told_alike(functions: &[Arc<Function>]) -> bool {
+    let types = |f: &Function| f.params.iter().map(|param| print::ty(&param.ty)).collect::<Vec<_>>();
+    functions.iter().all(|f| f.owner.is_none() && !f.template_params.is_empty())
+        && functions.windows(2).all(|pair| types(&pair[0]) == types(&pair[1]))
 }
 
 /// Functions, and how well each fits.

@@ -7,8 +7,11 @@ use super::same_type::{same_binding, same_type};
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
+use super::viable::TYPEDEFS;
 use crate::ir::namespace::Namespace;
-use crate::ir::{Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParamKind, Type};
+use crate::ir::{
+    Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,6 +24,8 @@ struct Match<'a> {
     env: Env,
     /// How much of its patterns is not left open: of two that match, the one with more is meant.
     fixed: usize,
+    /// Of two with as much, how much they ask for: the one that asks for more is meant.
+    asked: usize,
     undecided: bool,
 }
 
@@ -138,16 +143,16 @@ impl Machine<'_> {
         records: &[Arc<Record>],
         args: &[Binding],
     ) -> Result<Option<Chosen>, Undecided> {
-        let (mut best, mut undecided): (Option<(usize, Arc<Record>, Env)>, bool) = (None, false);
+        let (mut best, mut undecided): (Option<((usize, usize), Arc<Record>, Env)>, bool) = (None, false);
         for record in records {
-            let mut matched = Match { record, env: Env::default(), fixed: 0, undecided: false };
-            if !self.all_match(&mut matched, args) {
+            let mut matched = Match { record, env: Env::default(), fixed: 0, asked: 0, undecided: false };
+            if !self.all_match(&mut matched, args) || !self.meets_constraints(&mut matched) {
                 continue;
             }
             if matched.undecided {
                 undecided = true;
-            } else if best.as_ref().is_none_or(|(fixed, ..)| matched.fixed > *fixed) {
-                best = Some((matched.fixed, Arc::clone(record), matched.env));
+            } else if best.as_ref().is_none_or(|(most, ..)| (matched.fixed, matched.asked) > *most) {
+                best = Some(((matched.fixed, matched.asked), Arc::clone(record), matched.env));
             }
         }
         match undecided {
@@ -281,6 +286,22 @@ impl Machine<'_> {
             }
         }
         all
+    }
+
+    /// Whether what is matched is what a `requires` asks for, as far as is known: then more is said of it.
+    fn meets_constraints(&mut self, matched: &mut Match<'_>) -> bool {
+        let record = matched.record;
+        let is_asked = |param: &&TemplateParam| param.name.is_empty();
+        for param in record.template_params.iter().filter(is_asked) {
+            let TemplateParamKind::Type(Some(ty)) = &param.kind else { continue };
+            matched.asked += 1;
+            let (env, namespace) = (matched.so_far(), &record.namespace);
+            let exists = self.within(env, namespace, |machine| machine.exists(ty, TYPEDEFS));
+            if !matched.note(exists) {
+                return false;
+            }
+        }
+        true
     }
 
     fn all_match(&mut self, matched: &mut Match<'_>, args: &[Binding]) -> bool {

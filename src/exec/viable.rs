@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Typedefs that lead from one to the next, at the most.
-const TYPEDEFS: usize = 8;
+pub(super) const TYPEDEFS: usize = 8;
 
 impl Machine<'_> {
     /// Whether a function can take arguments of these types, as far as its template's head tells: none if that is
@@ -166,7 +166,7 @@ impl Machine<'_> {
     }
 
     /// Whether there is a type of this name.
-    fn exists(&mut self, ty: &Type, depth: usize) -> Option<bool> {
+    pub(super) fn exists(&mut self, ty: &Type, depth: usize) -> Option<bool> {
         let path = match ty {
             Type::Reference(inner) | Type::Pointer(inner) | Type::Qualified(_, inner) => {
                 return self.exists(inner, depth);

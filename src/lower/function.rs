@@ -42,7 +42,7 @@ impl<'t> Lowerer<'t> {
         self.in_function = true;
         self.bind_local_records(enclosing);
         let (function_node, name_node) = (function_declarator(declarator), declared_name_of(declarator)?);
-        let Heads { owner, owner_params, owner_args, template_params, specialization } =
+        let Heads { owner, owner_params, owner_args, mut template_params, specialization, constraints } =
             self.heads(node, declarator, enclosing);
         let name = self.function_name_of(node, name_node, owner.as_deref());
         self.function_name = name.clone();
@@ -54,6 +54,11 @@ impl<'t> Lowerer<'t> {
         } else {
             FunctionKind::Host
         };
+        // A kernel is not chosen by them, and is named with all its arguments.
+        if kind != FunctionKind::Kernel && !template_params.is_empty() {
+            template_params.extend(constraints);
+            template_params.extend(function_node.and_then(|function| self.required(function)));
+        }
         let return_type = self.returned(node, declarator, name_node);
         let list = function_node.and_then(|function| field(function, "parameters"));
         let params = list.map(|list| self.params(list)).unwrap_or_default();
@@ -195,7 +200,7 @@ impl<'t> Lowerer<'t> {
         children(list).into_iter().filter_map(|param| self.template_param(param)).collect()
     }
 
-    fn template_param(&mut self, node: Node<'_>) -> Option<TemplateParam> {
+    pub(super) fn template_param(&mut self, node: Node<'_>) -> Option<TemplateParam> {
         let kind = node.kind();
         match kind {
             "type_parameter_declaration"
@@ -208,6 +213,11 @@ impl<'t> Lowerer<'t> {
                 self.bind_template(&name, true);
                 let pack = kind == "variadic_type_parameter_declaration";
                 Some(TemplateParam { name, kind: TemplateParamKind::Type(default), pack })
+            }
+            "parameter_declaration" if self.is_constrained(node) => {
+                let name = self.name(field(node, "declarator").map_or("", |name| self.text(name)));
+                self.bind_template(&name, true);
+                Some(TemplateParam { name, kind: TemplateParamKind::Type(None), pack: false })
             }
             "parameter_declaration" | "optional_parameter_declaration" | "variadic_parameter_declaration" => {
                 let (declared, _) = self.parameter_type(node);

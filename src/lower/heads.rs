@@ -50,6 +50,8 @@ pub(super) struct Heads {
     pub(super) owner_args: Vec<TemplateArg>,
     pub(super) template_params: Vec<TemplateParam>,
     pub(super) specialization: Vec<TemplateArg>,
+    /// What the function's own templates ask of their arguments.
+    pub(super) constraints: Vec<TemplateParam>,
 }
 
 fn is_expansion(arg: &TemplateArg) -> bool {
@@ -99,8 +101,10 @@ impl<'t> Lowerer<'t> {
         let owner_args = if of_template || is_inner { Vec::new() } else { owner_args };
         let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
         let mut template_params = Vec::new();
+        let mut constraints = Vec::new();
         for head in heads {
             template_params.extend(self.template_head(head));
+            constraints.extend(self.constraints(head));
         }
         let specialization = match explicit {
             // `template <> void f(int)`: what it is for is what its parameters tell.
@@ -110,7 +114,7 @@ impl<'t> Lowerer<'t> {
             },
             false => Vec::new(),
         };
-        Heads { owner, owner_params, owner_args, template_params, specialization }
+        Heads { owner, owner_params, owner_args, template_params, specialization, constraints }
     }
 
     /// For `S<T>::f`: `S`, and whether it has template arguments.

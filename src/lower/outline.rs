@@ -29,6 +29,8 @@ pub(super) struct Outline<'t> {
     pub found: Vec<(Found, Node<'t>)>,
     /// Names of records, aliases and enums.
     pub types: FxHashSet<&'t str>,
+    /// Names of concepts.
+    pub concepts: FxHashSet<&'t str>,
     /// Names of functions with a body or a prototype.
     pub functions: FxHashSet<&'t str>,
     /// Names of variables outside functions, and enumerators.
@@ -60,6 +62,7 @@ impl<'t> Outline<'t> {
             tree,
             found: find(tree),
             types: FxHashSet::default(),
+            concepts: FxHashSet::default(),
             functions: FxHashSet::default(),
             variables: FxHashSet::default(),
             members: FxHashSet::default(),
@@ -267,6 +270,12 @@ impl<'t> Outline<'t> {
     }
 
     fn note_declaration(&mut self, node: Node<'t>) {
+        if node.kind() == "concept_definition" {
+            let name = field(node, "name").map(|name| self.tree.text(name));
+            self.concepts.extend(name);
+            self.variables.extend(name);
+            return;
+        }
         let mut cursor = node.walk();
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             let Some(name) = innermost_name(declarator).map(|name| self.tree.text(name)) else { continue };

@@ -48,6 +48,11 @@ impl<'t> Lowerer<'t> {
             },
             None => Vec::new(),
         };
+        if !specialization.is_empty() {
+            for head in heads {
+                template_params.extend(self.constraints(*head));
+            }
+        }
         // `Box<T>::Part<U, 2>` is one of `Box<T>::Part<U, N>`.
         if !specialization.is_empty() {
             specialization.splice(0..0, of_outer.unwrap_or_default());

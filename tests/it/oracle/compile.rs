@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Sanitizers call the runtime at every load and store, basic block and subscript out of range.
 /// Constructors are not left out: copies of small classes would be passed in registers unseen.
 const FLAGS: [&str; 15] = [
-    "-std=c++17",
+    "-std=c++20",
     "-O0",
     "-g",
     "-w",
