@@ -29,6 +29,7 @@ mod called_place;
 mod captured;
 mod carried;
 mod chosen;
+mod class_arguments;
 mod class_fit;
 mod closed_type;
 mod collective;

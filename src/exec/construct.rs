@@ -351,7 +351,7 @@ impl Machine<'_> {
 
     /// `T(args)`, `T{args}`, of a type as it is written.
     pub(super) fn construct_written(&mut self, ty: &Type, args: &[Expr], span: Span) -> Value {
-        let resolved = self.resolve_type(ty);
+        let resolved = self.class_made(ty, args);
         let is_followed = matches!(&resolved, Ty::Record(layout) if self.is_number_object(layout));
         if !is_followed && let Some(number) = self.integral_constant(ty) {
             return number;

@@ -66,7 +66,8 @@ impl Machine<'_> {
                 slot.map_or_else(unknown, |slot| slot.ty.clone())
             }
             ExprKind::Cast(Type::Auto, inner) => super::deduce::decayed(&self.type_of(inner)),
-            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve_type(ty),
+            ExprKind::Cast(ty, _) => self.resolve_type(ty),
+            ExprKind::Construct(ty, args) => self.class_made(ty, args),
             ExprKind::Index(base, index) => match self.type_of(base) {
                 Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),
                 Ty::Record(layout) => {

@@ -224,7 +224,8 @@ impl Machine<'_> {
                 }
             }
         }
-        let mut declared = self.resolve_written(&declaration.ty);
+        let told = self.declared_with(&declaration.ty, declaration.init.as_ref());
+        let mut declared = told.unwrap_or_else(|| self.resolve_written(&declaration.ty));
         // `int sizes[] = {32, 64}` is as long as its list.
         if let (Ty::Array(element, length @ None), Some(init)) = (&mut declared, &declaration.init)
             && let ExprKind::InitList(items) = &init.kind
