@@ -3,8 +3,8 @@
 //! Those of the automatic variables that it declares, the last one first, and those of a function's parameters.
 //! Threads that left before ran them on their way out; if only some did, what the destructors do is not known.
 //!
-//! The destructors of members, base classes, elements of arrays and temporaries are not followed: they may change
-//! whatever a pointer leads to.
+//! So does that of an object that a statement makes and nothing else. The destructors of members, base classes,
+//! elements of arrays and other temporaries are not followed: they may change whatever a pointer leads to.
 
 use super::machine::{Machine, Mode};
 use super::types::Ty;
@@ -64,8 +64,9 @@ impl Machine<'_> {
             StmtKind::Return(_) => true,
             _ => false,
         };
+        let is_discarded = matches!(stmt.kind, StmtKind::Expr(_));
         let mut open: Vec<&Expr> = Vec::new();
-        own_exprs(stmt, &mut |expr| match is_kept {
+        own_exprs(stmt, &mut |expr| match is_kept || is_discarded && self.has_followed_end(expr) {
             true => children(expr, &mut |child| open.push(child)),
             false => open.push(expr),
         });
@@ -87,6 +88,36 @@ impl Machine<'_> {
                 return self.write_somewhere(expr.span);
             }
             children(expr, &mut |child| open.push(child));
+        }
+    }
+
+    /// Makes an object that a statement is and nothing else, and ends it: `Guard(lock);`. False, and nothing is made,
+    /// for any other expression.
+    pub(super) fn make_and_destroy(&mut self, expr: &Expr) -> bool {
+        if self.mode == Mode::Host || !self.program.has_destructors() || !self.has_followed_end(expr) {
+            return false;
+        }
+        let Ty::Record(layout) = self.type_of(expr) else { return false };
+        let Some(destructor) = self.destructor(&layout) else { return false };
+        let path = Path::simple(destructor.name.clone());
+        let made = self.on_temporary(expr, |machine, object| {
+            machine.run_function(&destructor, &path, Some(object.clone()), &[], expr.span);
+        });
+        made.is_some()
+    }
+
+    /// Whether a statement makes an object whose end is followed.
+    fn has_followed_end(&mut self, expr: &Expr) -> bool {
+        let named = match &expr.kind {
+            ExprKind::Construct(..) => None,
+            // `Guard(lock)` may be written like a call.
+            ExprKind::Call { callee, .. } if let ExprKind::Path(path) = &callee.kind => Some(&path.name),
+            _ => return false,
+        };
+        match self.type_of(expr) {
+            Ty::Record(layout) if named.is_some_and(|name| *name != layout.name) => false,
+            Ty::Record(layout) => self.destructor(&layout).is_some() && !self.has_ends_inside(&layout, DEPTH),
+            _ => false,
         }
     }
 

@@ -256,6 +256,7 @@ impl Machine<'_> {
     /// Evaluates for the effect alone: a plain lvalue is not read.
     pub(crate) fn discard(&mut self, expr: &Expr) {
         match &expr.kind {
+            ExprKind::Construct(..) | ExprKind::Call { .. } if self.make_and_destroy(expr) => {}
             // What the reference leads to is not read that a function or an operator hands back.
             ExprKind::Call { .. }
             | ExprKind::Assign(..)
