@@ -20,7 +20,7 @@ pub(super) struct Undecided;
 
 /// A specialisation that is held against arguments.
 struct Match<'a> {
-    record: &'a Record,
+    record: &'a Arc<Record>,
     env: Env,
     /// How much of its patterns is not left open: of two that match, the one with more is meant.
     fixed: usize,
@@ -143,7 +143,7 @@ impl Machine<'_> {
         records: &[Arc<Record>],
         args: &[Binding],
     ) -> Result<Option<Chosen>, Undecided> {
-        let (mut best, mut undecided): (Option<((usize, usize), Arc<Record>, Env)>, bool) = (None, false);
+        let (mut best, mut undecided): (Option<Match<'_>>, bool) = (None, false);
         for record in records {
             let mut matched = Match { record, env: Env::default(), fixed: 0, asked: 0, undecided: false };
             if !self.all_match(&mut matched, args) || !self.meets_constraints(&mut matched) {
@@ -151,13 +151,13 @@ impl Machine<'_> {
             }
             if matched.undecided {
                 undecided = true;
-            } else if best.as_ref().is_none_or(|(most, ..)| (matched.fixed, matched.asked) > *most) {
-                best = Some(((matched.fixed, matched.asked), Arc::clone(record), matched.env));
+            } else if best.as_ref().is_none_or(|it| (matched.fixed, matched.asked) > (it.fixed, it.asked)) {
+                best = Some(matched);
             }
         }
         match undecided {
             true => Err(Undecided),
-            false => Ok(best.map(|(_, record, env)| (record, Rc::new(env)))),
+            false => Ok(best.map(|it| (Arc::clone(it.record), Rc::new(it.env)))),
         }
     }
 
