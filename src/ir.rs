@@ -416,6 +416,8 @@ pub struct Launch {
 /// value is copied into slots of its own, where the lambda stands.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Lambda {
+    /// Its template parameters: `[]<int N>(Constant<N>) {}`.
+    pub template_params: Vec<TemplateParam>,
     /// Its parameters, as slots of the enclosing function.
     pub params: Vec<Param>,
     /// What it returns, if that is written.

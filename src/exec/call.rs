@@ -476,6 +476,7 @@ impl Machine<'_> {
         if self.around.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
             return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
         }
+        let told = self.told_by_call(lambda, frame, args);
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
         for (at, param) in lambda.params.iter().enumerate() {
             let Some(arg) = argument_at(args, at) else { break };
@@ -489,6 +490,7 @@ impl Machine<'_> {
         let above = self.state.frames.split_off(frame + 1);
         let exposed_above = self.unexpose(frame + 1);
         let around = self.begin_lambda(lambda, span);
+        let outer_env = told.and_then(|told| self.exchange_env(told));
         for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
             let ty = self.resolve_type(&param.ty);
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
@@ -526,6 +528,9 @@ impl Machine<'_> {
             (top.result, top.returned, top.may_have_returned) = saved;
         }
         self.end_lambda(lambda, around, &result);
+        if let Some(env) = outer_env {
+            self.exchange_env(env);
+        }
         self.state.frames.extend(above);
         self.memory.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);

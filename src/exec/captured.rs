@@ -5,11 +5,12 @@
 
 use super::machine::Machine;
 use super::slots::{Slot, Slots};
-use super::types::Ty;
+use super::types::{Env, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
-use crate::ir::{Expr, ExprKind, Lambda, LocalId, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
 use crate::source::Span;
+use std::rc::Rc;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -109,6 +110,34 @@ impl Machine<'_> {
         let recursive = self.lambdas.running.contains(&here);
         self.lambdas.running.push(here);
         self.frame().filter(|_| recursive).map(|frame| frame.slots.clone())
+    }
+
+    /// What the template parameters of a lambda stand for in a call, beside those of the function it was made in.
+    pub(super) fn told_by_call(&mut self, lambda: &Lambda, frame: usize, args: &[Expr]) -> Option<Rc<Env>> {
+        if lambda.template_params.is_empty() {
+            return None;
+        }
+        let nothing = super::machine::empty_frame().function;
+        let (params, template_params) = (lambda.params.clone(), lambda.template_params.clone());
+        let made_in = Rc::clone(&self.state.frames.get(frame)?.env);
+        let function = Function { params, template_params, ..(*nothing).clone() };
+        let mut env = Env { bindings: made_in.bindings.clone() };
+        function.template_params.iter().for_each(|param| {
+            env.bindings.remove(&param.name);
+        });
+        for (param, arg) in function.params.iter().zip(args).take_while(|(param, _)| !param.pack) {
+            let ty = self.type_of(arg);
+            let ty = if matches!(param.ty, Type::Reference(_)) { ty } else { super::deduce::decayed(&ty) };
+            super::deduce::deduce(self, &mut env, &function, &param.ty, &ty);
+        }
+        let env = self.bind_rest(&function.template_params, env);
+        let within = Arc::clone(&self.state.frames.get(frame)?.function);
+        Some(self.lookups.memo.shared_env(&within, env))
+    }
+
+    /// Gives the innermost frame other template arguments, and hands back those that it had.
+    pub(super) fn exchange_env(&mut self, env: Rc<Env>) -> Option<Rc<Env>> {
+        self.state.frames.last_mut().map(|frame| std::mem::replace(&mut frame.env, env))
     }
 
     /// It has run, and hands back `result`.

@@ -26,6 +26,8 @@ impl Lowerer<'_> {
             self.captures(captures, &mut copies, &mut captured);
         }
         self.copies.push(copies);
+        let heads = field(node, "template_parameters").map(crate::lower::nodes::children).unwrap_or_default();
+        let template_params = heads.into_iter().filter_map(|param| self.template_param(param)).collect();
         let declarator = field(node, "declarator");
         let list = declarator.and_then(|declarator| {
             field(declarator, "parameters").or_else(|| child_of_kind(declarator, "parameter_list"))
@@ -55,7 +57,7 @@ impl Lowerer<'_> {
         changes.retain(|local| local.0 < first);
         changes.sort_unstable();
         changes.dedup();
-        let lambda = Lambda { params, return_type, copies, mutable, slots, changes, body };
+        let lambda = Lambda { template_params, params, return_type, copies, mutable, slots, changes, body };
         let mut kind = ExprKind::Lambda(Arc::new(lambda));
         for assign in captured.into_iter().rev() {
             kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
