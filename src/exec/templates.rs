@@ -291,6 +291,14 @@ impl Machine<'_> {
     /// Whether what is matched is what a `requires` asks for, as far as is known: then more is said of it.
     fn meets_constraints(&mut self, matched: &mut Match<'_>) -> bool {
         let record = matched.record;
+        // A type for a number: what looks like the type of a number is a concept of a header.
+        let is_concept = |param: &TemplateParam| {
+            let bound = matched.env.bindings.get(&param.name);
+            matches!(param.kind, TemplateParamKind::Value(..)) && matches!(bound, Some(Binding::Type(_)))
+        };
+        if record.template_params.iter().any(is_concept) {
+            matched.undecided = true;
+        }
         let is_asked = |param: &&TemplateParam| param.name.is_empty();
         for param in record.template_params.iter().filter(is_asked) {
             let TemplateParamKind::Type(Some(ty)) = &param.kind else { continue };
