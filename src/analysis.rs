@@ -28,6 +28,7 @@ mod shape_asked;
 mod standard;
 mod survey;
 mod texts;
+mod typed;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;

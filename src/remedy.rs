@@ -18,11 +18,13 @@
 
 mod family;
 mod interleaved;
+mod lane;
 mod layout;
 pub(crate) mod longer;
 mod requests;
 mod room;
 mod rounds;
+mod same;
 mod tiles;
 mod uncounted;
 mod views;
@@ -38,13 +40,14 @@ pub(crate) use interleaved::{Combined, Seen, Sequential, sequential};
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
 use requests::Requests;
 use rustc_hash::FxHashSet;
+pub(crate) use same::finds_the_same;
 use weigh::{Judged, Scales, Weight};
 pub(crate) use wider::wider;
 
 /// Simple integer instructions of a warp that take as long as a wavefront. An SM of compute capability 5.x and
 /// newer does 64 or 128 of them for 32-bit integers in a clock: 2 or 4 warps. It serves one wavefront in a clock.
 /// The lower number holds for 7.x to 9.x.
-const PER_WAVEFRONT: u64 = 2;
+pub(crate) const PER_WAVEFRONT: u64 = 2;
 
 /// Requests that the banks are asked about in one search.
 const STEPS: u64 = 20_000;
@@ -111,6 +114,8 @@ pub(crate) enum Undecided {
     SeveralWays,
     /// This access is not seen to stay in the row that its index names.
     Rows(Span),
+    /// This access goes by a type that says itself how long rows are.
+    OwnRows(Span),
     /// What a request costs depends on an offset given at run time.
     Shifted,
     /// There are too many requests.
@@ -280,7 +285,7 @@ impl Found<'_> {
 
     /// What a layout costs, in operations: its wavefronts, what its index takes more, and the instructions that
     /// are no longer joined, each of which counts as a wavefront.
-    fn price(&self, tried: &Tried) -> Option<u64> {
+    pub(crate) fn price(&self, tried: &Tried) -> Option<u64> {
         let apart = self.requested.requests.saturating_sub(self.requested.now);
         let indexed = self.requested.indexed.saturating_add(self.by_data);
         let operations = indexed.saturating_mul(tried.operations.into());
@@ -384,7 +389,7 @@ pub(crate) fn search<'a>(
     loop {
         let found = Requests::of(runs, name, given, None, &uncounted).and_then(|requests| {
             if !in_rows {
-                requests.are_in_their_rows(longer)?;
+                requests.are_in_their_rows(runs, longer)?;
             }
             in_rows = true;
             search_in(requests, runs, targets)
@@ -415,7 +420,7 @@ pub(crate) fn search_views<'a>(
     given: Option<&[u64]>,
 ) -> Vec<Found<'a>> {
     let views = views::views(runs, name).unwrap_or_default();
-    let of = |view: &Vec<requests::Key>| Requests::of(runs, name, given, Some(view), &[]).ok();
+    let of = |view: &Vec<lane::Key>| Requests::of(runs, name, given, Some(view), &[]).ok();
     let mut all: Vec<Requests<'a>> = views.iter().filter_map(of).collect();
     let bytes = |it: &Requests<'_>| {
         let length = it.forms.iter().map(|form| form.lengths.iter().product::<u64>() * form.element);

@@ -23,6 +23,7 @@ mod shared_memory_limit;
 mod shared_out_of_bounds;
 pub mod standing;
 mod stride_dependent_conflict;
+mod typed;
 mod unchecked_async_copy;
 pub mod unfulfilled_expectation;
 mod uninitialized_shared;
@@ -43,6 +44,7 @@ use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use crate::verdict::Judgement;
 use std::sync::Arc;
+pub use typed::{Typed, TypedLength, TypedWhat};
 use unjudged::Unjudged;
 
 /// The most calls of one function that are listed.
@@ -319,6 +321,9 @@ pub trait Padder {
     /// this name span.
     fn run(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
 
+    /// What happens in the run of this number with `extra` elements more in each row of an array, all of it.
+    fn run_whole(&self, run: usize, array: Span, extra: u64) -> Option<Trace>;
+
     /// What [`Padder::run`] will most likely be, without a run for each `extra`; `None` when that
     /// cannot be told.
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
@@ -334,6 +339,12 @@ pub trait Padder {
     /// Hands out the distances between the array's rows that can be changed, until one is taken. `after`: another
     /// of them, that so many elements were added to.
     fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool);
+
+    /// What in types may say how far the rows or the elements of an array lie apart.
+    fn typed(&self, array: Span) -> Vec<Typed>;
+
+    /// The run of this number with these larger by so much, whatever that does.
+    fn run_typed(&self, run: usize, typed: &[(Typed, u64)]) -> Option<KernelRun>;
 
     /// The elements of an array that the kernel's text names, or why they cannot each be given another index.
     fn elements(&self, array: Span) -> Result<Elements, Fixed>;
@@ -381,8 +392,8 @@ pub struct Case<'a> {
     pub is_hip: &'a dyn Fn(Span) -> bool,
     /// What these files hand over where they call something whose name ends so.
     pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,
-    /// The first place that asks for the size or type of the array whose name is declared there.
-    pub shape_asked: &'a dyn Fn(Span) -> Option<Span>,
+    /// The first place that asks for the size or type of the array whose name is declared there, but for those places.
+    pub shape_asked: &'a dyn Fn(Span, &[Span]) -> Option<Span>,
     /// Another kernel that may use the array of file scope whose name is declared there.
     pub also_used: &'a dyn Fn(Span) -> Option<Span>,
 }

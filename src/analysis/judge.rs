@@ -180,7 +180,7 @@ impl Run {
             says: &|span, words| texts.says(span, words),
             is_hip: &|span| texts.is_hip(span),
             calls: &|span, name| texts.calls(span, name),
-            shape_asked: &|array| texts.shape_asked(array),
+            shape_asked: &|array, known| texts.shape_asked(array, known),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
         let check = |report: &mut FileReport| {

@@ -20,9 +20,10 @@ use super::elements::elements;
 use super::folds::folds;
 use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
+use super::typed::{Candidate, candidates};
 use crate::domain::gcd;
 use crate::events::{Access, Array, Pattern, Trace};
-use crate::rules::{Elements, Fixed, Fold, KernelRun, Padder, Pitched};
+use crate::rules::{Elements, Fixed, Fold, KernelRun, Padder, Pitched, Typed};
 use crate::source::Span;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -46,6 +47,8 @@ pub struct Padded<'a> {
     runs: &'a [KernelRun],
     stretched: RefCell<Vec<Stretched>>,
     pitches: Pitches<'a>,
+    /// What types say of arrays.
+    typed: RefCell<Vec<Candidate>>,
     /// By run: what it is in each shape of its block.
     ways: Vec<OnceCell<Vec<KernelRun>>>,
     /// By run: over which its verdicts are.
@@ -59,7 +62,8 @@ impl<'a> Padded<'a> {
         let ways = runs.iter().map(|_| OnceCell::new()).collect();
         let variants = runs.iter().map(|_| OnceCell::new()).collect();
         let pitches = Pitches::new(subject, runs);
-        Padded { subject, runs, stretched: RefCell::default(), pitches, ways, variants }
+        let (stretched, typed) = (RefCell::default(), RefCell::default());
+        Padded { subject, runs, stretched, pitches, typed, ways, variants }
     }
 
     fn variants_of(&self, run: usize) -> &[Variant] {
@@ -106,6 +110,11 @@ impl Padder for Padded<'_> {
         (!is_passed_over).then_some(it)
     }
 
+    fn run_whole(&self, run: usize, array: Span, extra: u64) -> Option<Trace> {
+        let scenario = self.subject.scenarios.get(run)?;
+        Some(self.subject.run(scenario, &Variant::of(scenario), &[(array, extra)]))
+    }
+
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun> {
         let scenario = self.subject.scenarios.get(run)?;
         let arrays = &self.runs.get(run)?.trace.arrays;
@@ -123,6 +132,29 @@ impl Padder for Padded<'_> {
 
     fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool) {
         self.pitches.of(array, after.map(|(pitched, extra)| (pitched.number, extra)), take);
+    }
+
+    fn typed(&self, array: Span) -> Vec<Typed> {
+        let mut all = self.typed.borrow_mut();
+        let first = all.len();
+        let mut entered: Vec<Span> =
+            self.runs.iter().flat_map(|run| run.trace.entered.iter().copied()).collect();
+        entered.sort_unstable();
+        entered.dedup();
+        all.extend(candidates(&self.subject, array, first, &entered));
+        all[first..].iter().map(|candidate| candidate.typed.clone()).collect()
+    }
+
+    fn run_typed(&self, run: usize, typed: &[(Typed, u64)]) -> Option<KernelRun> {
+        let all = self.typed.borrow();
+        let mut longer: Vec<(usize, u64)> = Vec::new();
+        for (typed, extra) in typed {
+            let addresses = &all.get(typed.number)?.addresses;
+            longer.extend(addresses.iter().map(|address| (*address, *extra)));
+        }
+        let scenario = self.subject.scenarios.get(run)?;
+        let run = |variant: &Variant| self.subject.run_larger(scenario, variant, longer.clone());
+        Some(self.subject.judged(scenario, &mut { run }))
     }
 
     fn elements(&self, array: Span) -> Result<Elements, Fixed> {

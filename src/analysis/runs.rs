@@ -342,6 +342,13 @@ impl Subject<'_> {
         run_kernel(self.program, self.kernel, &setting, self.budget)
     }
 
+    /// Runs one variant of a scenario with these larger: by address, by how much.
+    #[must_use]
+    pub fn run_larger(&self, scenario: &Scenario, variant: &Variant, longer: Vec<(usize, u64)>) -> Trace {
+        let setting = Setting { longer, ..setting(scenario, variant) };
+        run_kernel(self.program, self.kernel, &setting, self.budget)
+    }
+
     /// Runs one variant of a scenario with the distance between an array's rows changed.
     #[must_use]
     pub fn run_pitched(&self, scenario: &Scenario, variant: &Variant, pitch: Pitch) -> Trace {

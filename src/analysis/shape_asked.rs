@@ -22,8 +22,9 @@ use crate::source::{SourceFile, Span};
 const ASKING: [&str; 9] =
     ["sizeof", "decltype", "typeof", "__typeof__", "__typeof", "size", "ssize", "alignof", "countof"];
 
-/// The first place that asks for the size or type of the array whose name is declared at `array`.
-pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span) -> Option<Span> {
+/// The first place that asks for the size or type of the array whose name is declared at `array`. What its name stands
+/// for at the places that are `known` changes with it.
+pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span, known: &[Span]) -> Option<Span> {
     let mut lexer = Lexer::new(&file.text);
     let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
     let name = tokens.iter().position(|token| token.start == array.start && token.kind == Kind::Ident)?;
@@ -34,7 +35,11 @@ pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span) -> 
             break;
         }
         let is_name = text.tokens[at].kind == Kind::Ident && text.word(at) == text.word(name);
-        if is_name && !text.is_member(at) && text.asks(program, at, dimensions) {
+        let is_known = || {
+            let start = text.tokens[at].start;
+            known.iter().any(|known| (known.file, known.start) == (array.file, start))
+        };
+        if is_name && !text.is_member(at) && !is_known() && text.asks(program, at, dimensions) {
             let range = text.tokens[at].range();
             return Some(Span { start: range.start as u32, end: range.end as u32, ..array });
         }

@@ -64,8 +64,8 @@ enum Question {
         statement: String,
     },
     Removal(Span),
-    /// Who asks for the size or type of an array.
-    ShapeAsked(Span),
+    /// Who asks for the size or type of an array, other than at some places.
+    ShapeAsked(Span, Vec<Span>),
     /// Which other kernel names an array.
     AlsoUsed {
         array: Span,
@@ -103,7 +103,9 @@ impl Question {
                 statement: statement.clone(),
             },
             Question::Removal(span) => Question::Removal(place(span)?),
-            Question::ShapeAsked(array) => Question::ShapeAsked(place(array)?),
+            Question::ShapeAsked(array, known) => {
+                Question::ShapeAsked(place(array)?, known.iter().map(place).collect::<Option<_>>()?)
+            }
             Question::AlsoUsed { array, kernel } => {
                 Question::AlsoUsed { array: place(array)?, kernel: place(kernel)? }
             }
@@ -228,10 +230,11 @@ impl<'a> Texts<'a> {
         edit
     }
 
-    /// The first place that asks for the size or type of the array whose name is declared there.
-    pub(super) fn shape_asked(&self, array: Span) -> Option<Span> {
-        let found = shape_asked(self.program, &self.sources.get(array.file), array);
-        self.note(|| Question::ShapeAsked(array), || Answer::Place(found));
+    /// The first place that asks for the size or type of the array whose name is declared there, but for those that
+    /// are `known`.
+    pub(super) fn shape_asked(&self, array: Span, known: &[Span]) -> Option<Span> {
+        let found = shape_asked(self.program, &self.sources.get(array.file), array, known);
+        self.note(|| Question::ShapeAsked(array, known.to_vec()), || Answer::Place(found));
         found
     }
 
@@ -293,7 +296,7 @@ impl<'a> Texts<'a> {
                 drop(self.between(*places, *across, statement));
             }
             Question::Removal(span) => drop(self.removal(*span)),
-            Question::ShapeAsked(array) => drop(self.shape_asked(*array)),
+            Question::ShapeAsked(array, known) => drop(self.shape_asked(*array, known)),
             Question::AlsoUsed { array, kernel } => drop(self.also_used(*array, *kernel)),
         }
     }

@@ -3,7 +3,7 @@
 use super::machine::{Aim, Machine, Mode, Object, ObjectKind};
 use super::types::Ty;
 use super::value::NOWHERE;
-use super::value::{ObjectId, Offset, Pointer, Target};
+use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::Int;
 use crate::events::{Array, Declared};
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -130,6 +130,16 @@ impl Machine<'_> {
         let mut inner = Vec::new();
         lambdas(body, &mut inner);
         [(function.name_span, body)].into_iter().chain(inner).find_map(stands)
+    }
+
+    /// What a number is that is tried larger.
+    pub(super) fn longer(&self, expr: &Expr, value: Value) -> Value {
+        match (value, self.settings.longer_by(expr)) {
+            (Value::Int(number, scalar), Some(extra)) => {
+                Value::Int(self.world.add(&number, &Int::constant(extra)), scalar)
+            }
+            (value, _) => value,
+        }
     }
 
     fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {

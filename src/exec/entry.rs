@@ -38,6 +38,9 @@ pub(crate) struct Setting {
     pub flat: [bool; 3],
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// What is tried larger, by its address in the program: a number in a type, by so many elements; a class, by so
+    /// many words at its end.
+    pub longer: Vec<(usize, u64)>,
     /// The distance between an array's rows, if it is changed or watched.
     pub pitch: Option<Pitch>,
 }
@@ -56,6 +59,7 @@ impl Setting {
             grid: [None; 3],
             flat: [false; 3],
             pads: Vec::new(),
+            longer: Vec::new(),
             pitch: None,
         }
     }
@@ -158,6 +162,7 @@ fn run_in_lengths(
             machine.looping.bounds = bounds;
             machine.memory.contents = contents.then(Box::default);
             machine.settings.pads.clone_from(&setting.pads);
+            machine.settings.longer.clone_from(&setting.longer);
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
             machine.settings.covers.clone_from(&setting.covers);

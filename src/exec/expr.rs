@@ -29,6 +29,7 @@ impl Machine<'_> {
     /// The same, of an object that is used where it lies.
     pub(super) fn evaluate_uncopied(&mut self, expr: &Expr) -> Value {
         let value = self.evaluate_as_written(expr);
+        let value = if self.settings.longer.is_empty() { value } else { self.longer(expr, value) };
         if self.settings.pitch.is_none() { value } else { self.pitched(expr, value) }
     }
 

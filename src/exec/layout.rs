@@ -14,6 +14,9 @@ use crate::ir::Record;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Bytes of a word by which a class is tried larger.
+const WORD: u64 = 4;
+
 /// How a part of a class is to be placed.
 #[derive(Clone, Copy)]
 struct Part {
@@ -136,6 +139,11 @@ impl Machine<'_> {
                     });
                 }
             }
+        }
+        if let Some(words) = self.settings.longer_by(&**record) {
+            let more = u64::try_from(words).unwrap_or(0).saturating_mul(WORD);
+            placed.end = placed.end.map(|end| end.next_multiple_of(WORD).saturating_add(more));
+            placed.align = placed.align.max(WORD);
         }
         let written = record.align.as_ref().and_then(|e| self.constant(e)).unwrap_or(1);
         let align = placed.align.max(written.clamp(1, 4096) as u64);

@@ -5,8 +5,9 @@
 //! where nothing met the bound: each bit of the row's number has a number of its own, and one after the other
 //! is changed to what costs least, until no change helps. Each kind ends at the first that meets the bound.
 
+use super::lane::width;
 use super::layout::{Layout, Term, row_bits, terms};
-use super::requests::{Form, width};
+use super::requests::Form;
 use super::weigh::{Scales, Weight};
 use super::{Found, Tried, Why, tiles};
 use crate::domain::lcm;

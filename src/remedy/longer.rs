@@ -26,6 +26,8 @@ use crate::verdict::{Counted, Judgement, Totals};
 
 /// The most elements tried.
 const MOST: u64 = 8;
+/// The part of what accesses take that is left, at the most, where some take more than before.
+const COSTS_OF: (u64, u64) = (7, 8);
 /// Bytes after which banks repeat.
 const PERIOD: u64 = 128;
 /// Bytes by which the lines of a `wmma` tile may be farther apart.
@@ -74,6 +76,15 @@ struct Site {
     width: u32,
     /// Whether the compiler makes, or may make, one instruction of it and its neighbours.
     joined: bool,
+}
+
+/// What longer rows may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// Accesses are no longer joined that were.
+    Split,
+    /// An access takes more wavefronts.
+    More,
 }
 
 /// The accesses of one array in all runs, on all targets.
@@ -160,6 +171,22 @@ impl Sites {
         better.map(|(old, _)| (old.place.2, old.place.3)).collect()
     }
 
+    /// What some of them cost more than `before`.
+    pub(crate) fn cost(&self, before: &Sites) -> Option<Cost> {
+        let pairs = || self.list.iter().zip(&before.list);
+        // Accesses that are no longer joined to their neighbours are more instructions.
+        if pairs().any(|(new, old)| new.width < old.width) {
+            return Some(Cost::Split);
+        }
+        pairs().any(|(new, old)| new.wavefronts > old.wavefronts).then_some(Cost::More)
+    }
+
+    /// Instructions, at the most, that are no part of a wider one any more. Each takes a wavefront at the least.
+    pub(crate) fn split_off(&self, before: &Sites) -> u64 {
+        let split = self.list.iter().zip(&before.list).filter(|(new, old)| new.width < old.width);
+        split.fold(0, |sum, (new, _)| sum.saturating_add(new.wavefronts))
+    }
+
     /// Wavefronts of the worst request, if they are the same everywhere, whatever the compiler joins.
     pub(crate) fn same_worst(&self) -> Option<u32> {
         let first = self.list.first()?.worst;
@@ -203,21 +230,25 @@ pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u
     loop {
         *all &= !tried.iter().any(|(_, effect)| matches!(effect, Effect::Apart));
         let rank = |effect: &Effect| match effect {
-            Effect::Known(sites) => (!is_fine(sites), sum(sites)),
+            Effect::Known(sites) if sum(sites) >= sum(before) => (2, u64::MAX),
+            Effect::Known(sites) if is_fine(sites) => (0, sum(sites)),
             // It may be the best.
-            Effect::Unknown => (false, 0),
-            Effect::Worse | Effect::Apart => (true, u64::MAX),
+            Effect::Unknown => (0, 0),
+            Effect::Known(sites) | Effect::Costs(sites) => {
+                (1, sum(sites).saturating_add(sites.split_off(before)))
+            }
+            Effect::Worse | Effect::Apart => (2, u64::MAX),
         };
         let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
         let (extra, known) = &mut tried[at];
-        if matches!(known, Effect::Worse | Effect::Apart)
-            || matches!(known, Effect::Known(sites) if sum(sites) >= sum(before))
-        {
+        if rank(known).0 == 2 {
             return None;
         }
         if proved[at] {
-            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
-            return Some((*extra, sites));
+            return match std::mem::replace(known, Effect::Worse) {
+                Effect::Known(sites) | Effect::Costs(sites) => Some((*extra, sites)),
+                _ => None,
+            };
         }
         let grown = (rows.grown)(*extra);
         *known = match effect(rows, before, grown, |run| (rows.again)(run, *extra)) {
@@ -234,9 +265,17 @@ pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u
     }
 }
 
+/// Whether accesses take so much less together that some may take more.
+fn is_worth(after: &Sites, before: &Sites) -> bool {
+    let after = after.wavefronts().saturating_add(after.split_off(before));
+    after.saturating_mul(COSTS_OF.1) <= before.wavefronts().saturating_mul(COSTS_OF.0)
+}
+
 /// What longer rows do to the accesses of the array.
 enum Effect {
     Known(Sites),
+    /// All together take much less, though some of them cost more.
+    Costs(Sites),
     /// Not possible, or worse for some access.
     Worse,
     /// Not to be compared: accesses are no longer joined, or others, there is no room for them, or one run takes
@@ -277,20 +316,21 @@ fn effect(
         }
         let pairs = || all.list[known..].iter().zip(&before.list[known..]);
         // Accesses that are no longer joined to their neighbours are more instructions.
-        if pairs().any(|(new, old)| new.place != old.place || new.width < old.width) {
+        if pairs().any(|(new, old)| new.place != old.place) {
             return Effect::Apart;
         }
         let (then, now) = pairs().fold((0u64, 0u64), |(then, now), (new, old)| {
             (then.saturating_add(new.wavefronts), now.saturating_add(old.wavefronts))
         });
-        let worse = |(new, old): (&Site, &Site)| new.wavefronts > old.wavefronts;
-        if !before.tiles && pairs().any(worse) {
-            return Effect::Worse;
-        }
         costs_a_run |= then > now;
     }
     match all.list.len() == before.list.len() {
-        true if !costs_a_run => Effect::Known(all),
+        true if !costs_a_run => match all.cost(before) {
+            Some(Cost::Split) if !is_worth(&all, before) => Effect::Apart,
+            Some(Cost::More) if !before.tiles && !is_worth(&all, before) => Effect::Worse,
+            Some(cost) if cost == Cost::Split || !before.tiles => Effect::Costs(all),
+            _ => Effect::Known(all),
+        },
         true if all.wavefronts() >= before.wavefronts() => Effect::Worse,
         _ => Effect::Apart,
     }

@@ -15,14 +15,16 @@
 //! What is added to all lanes and not known is kept as a shift: the round of a counted loop takes each of its
 //! values, anything else may be any multiple of a number of bytes.
 
+use super::lane::{Key, asked, width};
 use super::layout::Layout;
 use super::rounds::{Added, Shift, counted, lanes, weights};
+use super::same::are_moved_by;
 use super::uncounted::Uncounted;
 use super::worst::{ByData, is_by_data};
 use super::{Run, Undecided};
 use crate::codegen::Merges;
 use crate::domain::{Shape, SymbolId};
-use crate::events::{Access, AccessEvent, AccessOp, Array, Event, Pattern, Tile, Trace};
+use crate::events::{Access, AccessEvent, Array, Event, Pattern, Tile, Trace};
 use crate::source::Span;
 use crate::verdict::{counted as weight_of, rounds_at};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,9 +34,6 @@ use std::sync::Arc;
 const MOST: usize = 4096;
 /// Bytes by whose multiples a trace moves offsets.
 const WINDOW: i64 = 256;
-
-/// An access, in all runs.
-pub(super) type Key = (Span, AccessOp);
 
 /// One site, in one run.
 pub(super) struct Site<'a> {
@@ -227,7 +226,11 @@ impl<'a> Requests<'a> {
 
     /// Whether each access stays in the row that its index names. Where rows are an element longer, a lane in
     /// row `r` then lies `r` elements further: that tells which row the index names.
-    pub(super) fn are_in_their_rows(&self, longer: &dyn Fn(usize) -> Option<Trace>) -> Result<(), Undecided> {
+    pub(super) fn are_in_their_rows(
+        &self,
+        all_runs: &[Run<'_>],
+        longer: &dyn Fn(usize) -> Option<Trace>,
+    ) -> Result<(), Undecided> {
         let Some(last) = self.array.dimensions.len().checked_sub(1).filter(|last| *last > 0) else {
             return Ok(());
         };
@@ -240,6 +243,16 @@ impl<'a> Requests<'a> {
         runs.dedup();
         for run in runs {
             let trace = longer(run);
+            let is_seen = |trace: &Trace| {
+                let site = self.sites.iter().find(|site| site.run == run)?;
+                let form = self.forms.get(site.form)?;
+                let layout = Layout::Longer { row: *form.lengths.last()?, extra: 1, dimension: (last, 1) };
+                let to = |at: u64| layout.byte(at, form.element);
+                are_moved_by(&all_runs[run], trace, name, &to).then_some(())
+            };
+            if trace.as_ref().and_then(is_seen).is_some() {
+                continue;
+            }
             for request in self.list.iter().filter(|request| self.sites[request.site].run == run) {
                 let (site, active) = (&self.sites[request.site], request.pattern.active);
                 let (access, span, element) = (site.access, site.access.span, self.element_of(site.form));
@@ -266,7 +279,11 @@ impl<'a> Requests<'a> {
                     let is_there =
                         |it: &Pattern| it.active == active && lie_alike(&offsets, &it.offsets, active);
                     if !patterns().any(is_there) {
-                        return Err(Undecided::Rows(span));
+                        let stays = |it: &Pattern| {
+                            it.active == active && lie_alike(&request.offsets, &it.offsets, active)
+                        };
+                        let by_type = *start == 0 && patterns().any(stays);
+                        return Err(if by_type { Undecided::OwnRows(span) } else { Undecided::Rows(span) });
                     }
                 }
             }
@@ -540,22 +557,6 @@ fn by_data(run: &Run<'_>, name: Span) -> FxHashSet<usize> {
 
 /// By site and pattern: the requests at whole offsets, and how often each happens.
 type Found = FxHashMap<(usize, usize), FxHashMap<([i64; 32], Shift, Option<Arc<Tile>>), u64>>;
-
-/// Bytes of a lane's address that stay together: of a matrix, a row of 16.
-pub(super) fn width(access: &Access) -> u64 {
-    if is_matrix(access) { 16 } else { access.bytes.map_or(1, u64::from) }
-}
-
-/// Whether lanes give the addresses of a matrix's rows.
-pub(super) fn is_matrix(access: &Access) -> bool {
-    matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
-}
-
-/// The lanes whose addresses count: of matrices, eight for each.
-pub(super) fn asked(access: &Access) -> u32 {
-    let count = if is_matrix(access) { 8 * u32::from(access.tiles.matrices.max(1)) } else { 32 };
-    u32::MAX.checked_shr(32u32.saturating_sub(count)).unwrap_or(0)
-}
 
 /// Whether two patterns are the same request, told apart by what bears on no layout.
 fn are_alike(one: &Pattern, other: &Pattern) -> bool {

@@ -29,7 +29,7 @@
 //! one view.
 
 use super::Run;
-use super::requests::{Key, asked};
+use super::lane::{Key, asked};
 use crate::domain::{Origin, Shape};
 use crate::events::{AccessEvent, AccessOp, Branches, Event, EventTree, Trace};
 use crate::source::Span;

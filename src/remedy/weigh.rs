@@ -24,8 +24,9 @@
 //! **The cost.** Each lane is sent where the layout puts its bytes, and `banks` is asked again. What is added to
 //! all lanes and not known is tried in every phase of the layout's period; the cost has to be the same.
 
+use super::lane::{asked, is_matrix, width};
 use super::layout::Layout;
-use super::requests::{Request, Requests, asked, is_matrix, width};
+use super::requests::{Request, Requests};
 use super::rounds::{Shift, lanes};
 use super::worst::{Scattered, Turns};
 use super::{Moved, Run, Undecided, Why, room, tiles};

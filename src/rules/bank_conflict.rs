@@ -49,8 +49,11 @@
 //! - A finding below 2 % of its kernel's shared-memory wavefronts is a note.
 //! - `--fix` pads the declaration of an array that is only subscripted. That is safe if every use of the array has
 //!   all its subscripts and takes no address. Otherwise (`sizeof`, an array passed to a function, a declaration in a
-//!   macro or a struct) only `--unsafe-fixes` does it. No layout is judged of an array that is a member of a shared
-//!   object, such as `storage.tile[y][x]`.
+//!   macro or a struct) only `--unsafe-fixes` does it.
+//! - Rows whose length a type says (a member such as `storage.tile`, a number in a class and its methods, a parameter
+//!   `float (*t)[32]`) become longer in all these places, if every access is proved to find its element. So do the
+//!   elements of an array of structs, by unused words at their end. `--unsafe-fixes` writes it if nothing else uses
+//!   the type.
 //! - If rows are addressed by a number, as in `s[row * 32 + column]`, `--fix` changes it in the indices and the
 //!   declaration. That is safe if every access is proved to find its element and a launch gives the block;
 //!   `docs/fixes.md` says what is proved. Rows in dynamic shared memory need `--unsafe-fixes`, because the byte

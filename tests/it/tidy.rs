@@ -72,9 +72,11 @@ fn every_rule_file_is_registered_documented_and_has_fixtures() {
             continue;
         };
         // `causes` puts findings together, `fact` is what the rules on facts share, `launches` what those on launches do, `lines` names lines of
-        // any, `standing` sums up with `unjudged`.
-        if matches!(name, "tests" | "fact" | "launches" | "causes" | "lines" | "standing" | "unjudged")
-            || name.contains('/')
+        // any, `standing` sums up with `unjudged`, `typed` says what types say.
+        if matches!(
+            name,
+            "tests" | "fact" | "launches" | "causes" | "lines" | "standing" | "typed" | "unjudged"
+        ) || name.contains('/')
         {
             continue;
         }

@@ -19,6 +19,8 @@ pub struct Settings {
     pub longest_at_last: u64,
     /// Rows of shared arrays to be padded: name span of the declaration, extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// As in [`Setting::longer`](crate::exec::entry::Setting::longer).
+    pub longer: Vec<(usize, u64)>,
     /// The distance between an array's rows, where it is changed or watched.
     pub pitch: Option<Box<Pitch>>,
     /// What symbols are taken to be modulo a number.
@@ -44,6 +46,15 @@ pub struct Asserted {
     pub of: Vec<SymbolId>,
 }
 
+impl Settings {
+    /// By how much what stands at an address of the program is tried larger.
+    pub fn longer_by<T>(&self, what: &T) -> Option<i64> {
+        let address = std::ptr::from_ref(what).addr();
+        let (_, extra) = self.longer.iter().find(|(at, _)| *at == address)?;
+        i64::try_from(*extra).ok()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         let (longest, longest_at_last) = Effort::Whole.loop_lengths()[0];
@@ -53,6 +64,7 @@ impl Default for Settings {
             longest,
             longest_at_last,
             pads: Vec::new(),
+            longer: Vec::new(),
             pitch: None,
             residues: Vec::new(),
             member_types: Vec::new(),

@@ -32,7 +32,12 @@ pub(super) fn by_its_numbers(array: &Array, extra: u64) -> String {
 
 /// What else has to change with the array's dimensions, in words: who asks for its size or type.
 pub(super) fn asked(case: &Case<'_>, array: &Array) -> String {
-    let place = (case.shape_asked)(array.name_span);
+    asked_but(case, array, array.name_span, &[])
+}
+
+/// The same of the array whose name is declared at `name`, but for some places.
+pub(super) fn asked_but(case: &Case<'_>, array: &Array, name: Span, known: &[Span]) -> String {
+    let place = (case.shape_asked)(name, known);
     place.map_or_else(String::new, |place| {
         let of = &array.name;
         format!(", and adjust {}, which depends on the size or type of `{of}`", (case.place)(place))

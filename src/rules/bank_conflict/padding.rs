@@ -6,15 +6,16 @@
 
 mod pitched;
 pub(super) mod text;
+mod typed;
 mod variants;
 
-use super::super::{Case, KernelRun, Length, Pitched, plural};
+use super::super::{Case, KernelRun, Length, Pitched, Typed, plural};
 use super::cost::rounds;
 use super::declared::{asked, by_its_numbers, is_written_out, not_run};
 use crate::diagnostic::{Basis, Edit, Fix};
 use crate::events::{Access, AccessOp, Array};
 use crate::remedy::Run;
-use crate::remedy::longer::{self, Lengthened, Sites, find};
+use crate::remedy::longer::{self, Cost, Lengthened, Sites, find};
 use crate::source::Span;
 
 /// A padding that the model has checked.
@@ -34,6 +35,10 @@ pub(super) struct Padding {
     pub help: String,
     /// Whether no access of the array then takes more wavefronts than it has to.
     pub complete: bool,
+    /// Whether some accesses cost more than before.
+    pub costs: bool,
+    /// What the accesses then cost, in wavefronts and instructions that are no longer joined.
+    pub price: u64,
     /// The wavefronts that are left, of all runs on all targets.
     pub left: u64,
     /// And those that are no more.
@@ -64,6 +69,12 @@ enum Rows {
         /// Other rows of the array, which so many elements were added to before.
         before: Vec<(Pitched, u64)>,
     },
+    /// What types say of them.
+    Typed {
+        typed: Typed,
+        /// Other rows, of other members, which so many elements were added to before.
+        before: Vec<(Typed, u64)>,
+    },
 }
 
 impl Rows {
@@ -71,21 +82,23 @@ impl Rows {
         match self {
             Rows::Declared => case.padder.run(run, name, extra),
             Rows::Pitched { pitched, .. } => case.padder.run_pitched(run, pitched, extra),
+            Rows::Typed { typed, before } => case.padder.run_typed(run, &typed::all(typed, before, extra)),
         }
     }
 
     fn forecast(&self, case: &Case<'_>, name: Span, run: usize, extra: u64) -> Option<KernelRun> {
         match self {
             Rows::Declared => case.padder.forecast(run, name, extra),
-            Rows::Pitched { .. } => None,
+            Rows::Pitched { .. } | Rows::Typed { .. } => None,
         }
     }
 
     /// Other rows of the array, which so many elements were added to before.
-    fn before(&self) -> &[(Pitched, u64)] {
+    fn before(&self) -> Vec<u64> {
         match self {
-            Rows::Declared => &[],
-            Rows::Pitched { before, .. } => before,
+            Rows::Declared => Vec::new(),
+            Rows::Typed { before, .. } => before.iter().map(|(_, extra)| *extra).collect(),
+            Rows::Pitched { before, .. } => before.iter().map(|(_, extra)| *extra).collect(),
         }
     }
 
@@ -145,6 +158,13 @@ pub(super) fn search<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Span) ->
     Search { case, runs, array, before: &before }.in_all_rows(free)
 }
 
+/// Looks for elements that lie further apart, as their class is longer.
+pub(super) fn of_elements<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Span) -> Option<Padding> {
+    let array = runs.iter().find_map(|run| find(run.trace, name))?;
+    let before = Sites::of(runs, name)?;
+    Search { case, runs, array, before: &before }.in_types(true, None)
+}
+
 impl Search<'_> {
     fn in_all_rows(&self, free: bool) -> Longer {
         let mut best = None;
@@ -155,6 +175,9 @@ impl Search<'_> {
             if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
                 best = self.in_each_variant(best.as_ref()).or(best);
             }
+        }
+        if best.as_ref().is_none_or(|padding: &Padding| !padding.complete || padding.edits.is_empty()) {
+            best = self.in_types(false, best.as_ref()).or(best);
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
@@ -209,7 +232,14 @@ impl Search<'_> {
             runs,
             targets: case.targets,
             array,
-            again: &|run, extra| lengthened(rows.run(case, name, run, extra)),
+            again: &|run, extra| {
+                let again = rows.run(case, name, run, extra)?;
+                let is_proved = match &rows {
+                    Rows::Typed { typed, .. } => self.keeps_elements(typed, run, &again),
+                    _ => true,
+                };
+                lengthened(is_proved.then_some(again))
+            },
             forecast: &|run, extra| lengthened(rows.forecast(case, name, run, extra)),
             in_indices: matches!(rows, Rows::Pitched { .. }),
             told: None,
@@ -247,6 +277,11 @@ impl Search<'_> {
                 let basis = not_run(case, array).map_or(Basis::Subscripts, Basis::Judgement);
                 (vec![edit], basis, changes, elements(extra))
             }
+            Rows::Typed { typed, before } => {
+                let all = typed::all(typed, before, extra);
+                let typed::Written { edits, words, bytes, basis } = self.written(&all)?;
+                (edits, basis, words, bytes)
+            }
             Rows::Pitched { pitched, before } => {
                 let pitched::Written { edits, words } = pitched::written(case, array, pitched, extra)?;
                 let basis = Basis::Accesses {
@@ -268,8 +303,12 @@ impl Search<'_> {
                 (edits, basis, and(&all), 0)
             }
         };
+        let lead = match &rows {
+            Rows::Typed { typed, .. } => typed::lead(typed, extra, &by),
+            _ => format!("pad the rows by {by}"),
+        };
         let title = format!("pad the rows of `{}` by {by}", array.name);
-        let cost = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
+        let memory = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
         let (mut edits, mut asked_too) = (edits, String::new());
         if let Rows::Declared = rows {
             asked_too = asked(case, array);
@@ -278,14 +317,16 @@ impl Search<'_> {
             }
         }
         let open = open.map(|open| format!("; {open} some conflicts remain")).unwrap_or_default();
-        let help = format!(
-            "pad the rows by {by}: {changes}{asked_too}; {who} of `{}` then {gain}{open}{cost}",
-            array.name
-        );
+        let help =
+            format!("{lead}: {changes}{asked_too}; {who} of `{}` then {gain}{open}{memory}", array.name);
+        let cost = after.cost(before).filter(|cost| *cost == Cost::Split || !before.tiles);
+        let basis = cost.map_or(basis.clone(), |cost| with_cost(basis, cost));
+        let price = after.wavefronts().saturating_add(after.split_off(before));
         let helped = after.helped(before);
         let left = after.wavefronts();
         let saved = before.wavefronts().saturating_sub(left);
-        Some(Padding { extra, rows, edits, basis, title, help, complete, left, saved, helped })
+        let costs = cost.is_some();
+        Some(Padding { extra, rows, edits, basis, title, help, complete, costs, price, left, saved, helped })
     }
 }
 
@@ -296,20 +337,37 @@ impl From<KernelRun> for Lengthened {
     }
 }
 
+/// On what a padding rests that costs some accesses more.
+fn with_cost(basis: Basis, cost: Cost) -> Basis {
+    let why = match cost {
+        Cost::Split => "the compiler may no longer combine accesses that it combines now",
+        Cost::More => "some accesses then take more wavefronts than now",
+    };
+    let why = why.to_owned();
+    match basis {
+        Basis::Accesses { name, scope, seen, doubt } => {
+            Basis::Accesses { name, scope, seen, doubt: Some(doubt.unwrap_or(why)) }
+        }
+        Basis::Subscripts => Basis::Judgement(why),
+        known @ Basis::Judgement(_) => known,
+    }
+}
+
 /// By how much the rows grow: `one element`, `2 and 3 elements`.
 fn extra_words(case: &Case<'_>, array: &Array, extra: u64, rows: &Rows) -> String {
     let more = match rows {
         Rows::Declared => {
             array.dimension_spans.last().is_some_and(|it| text::is_longer((case.text)(*it).trim()))
         }
-        Rows::Pitched { .. } => false,
+        Rows::Pitched { .. } | Rows::Typed { .. } => false,
     };
     let elements = if more { "more element" } else { "element" };
-    match (rows.before(), extra) {
-        ([], 1) => format!("one {elements}"),
-        (before, _) if before.iter().all(|(_, other)| *other == extra) => plural(extra, elements),
-        (before, _) => {
-            let all: Vec<String> = before.iter().map(|(_, extra)| extra.to_string()).collect();
+    let before = rows.before();
+    match extra {
+        1 if before.is_empty() => format!("one {elements}"),
+        _ if before.iter().all(|other| *other == extra) => plural(extra, elements),
+        _ => {
+            let all: Vec<String> = before.iter().map(u64::to_string).collect();
             format!("{} and {}", all.join(", "), plural(extra, elements))
         }
     }
@@ -322,8 +380,14 @@ fn gain_words(before: &Sites, after: &Sites, rounds: &str) -> (String, String) {
         2 => ("both accesses".to_owned(), "take"),
         many => (format!("all {many} accesses"), "take"),
     };
+    let is_split = after.cost(before) == Some(Cost::Split);
     let ideal = after.wavefronts() == after.ideal();
     let gain = match after.same_worst() {
+        _ if ideal && is_split => format!(
+            "{verb} {} in total instead of {}{rounds}",
+            plural(after.wavefronts(), "wavefront"),
+            before.wavefronts()
+        ),
         Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
         _ if ideal => format!("{verb} the fewest wavefronts possible"),
         _ => format!(

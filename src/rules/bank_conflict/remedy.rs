@@ -14,7 +14,7 @@ use super::{Conflict, views, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
 use crate::events::{Access, Array, LaunchSite, Pattern};
-use crate::remedy::{self, Found, Layout, Run, Tried, Undecided, Why};
+use crate::remedy::{self, Found, Layout, PER_WAVEFRONT, Run, Tried, Undecided, Why};
 use crate::source::Span;
 use crate::verdict::{Example, moved_cost, moved_example};
 
@@ -61,12 +61,12 @@ impl<'a> Remedy<'a> {
             Longer::None(wavefronts) => (None, Some(wavefronts)),
             Longer::Unknown => (None, None),
         };
-        let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
+        let is_complete = padding.as_ref().is_some_and(|padding| padding.complete && !padding.costs);
         let happens = case.launches.iter().filter(|launch| launch.refuted.is_none());
         let given = |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
         let given: Option<Vec<u64>> = happens.map(given).collect();
         let found = (all || !is_complete).then(|| {
-            let longer = |run| Some(case.padder.run(run, name, 1)?.trace);
+            let longer = |run| case.padder.run_whole(run, name, 1);
             let found = remedy::search(&runs, name, case.targets, given.as_deref(), &longer);
             let found = match found {
                 // Then in each of them; subscripts that name rows are for one way.
@@ -99,6 +99,11 @@ impl<'a> Remedy<'a> {
             if apart > whole.max(longer) || (whole.max(longer) == 0 && remedy.known().is_none()) {
                 remedy.views = views;
             }
+        }
+        if !is_complete && remedy.padding.is_none() && remedy.views.is_empty() {
+            let best = remedy.known().and_then(Found::best).and_then(|best| best.wavefronts().ok());
+            let better = |padding: &Padding| best.is_none_or(|best| padding.left < best);
+            remedy.padding = padding::of_elements(case, &runs, name).filter(better);
         }
         // A fix is proved of the runs that there are.
         let alone = remedy.layout().filter(|(found, _)| found.ways.is_none() && found.uncounted.is_empty());
@@ -168,13 +173,13 @@ impl<'a> Remedy<'a> {
                 _ => false,
             };
             match found.ways {
-                None => Some(padding.left),
-                Some(_) => found.tried.iter().find(is_padding)?.wavefronts().ok(),
+                None => Some(padding.price.saturating_mul(PER_WAVEFRONT)),
+                Some(_) => found.price(found.tried.iter().find(is_padding)?),
             }
         };
         let better = |padding: &Padding| {
-            !padding.complete
-                && best.wavefronts().ok().zip(left(padding)).is_some_and(|(best, left)| best < left)
+            let is_complete = padding.complete && !padding.costs;
+            !is_complete && found.price(best).zip(left(padding)).is_some_and(|(best, left)| best < left)
         };
         self.padding.as_ref().is_none_or(better).then_some((found, best))
     }

@@ -117,7 +117,7 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
     let array = found.array;
     let leaves = found.by_run(best).iter().any(|run| run.after > run.ideal);
     let title = change(case, found, &best.layout);
-    if let Some(span) = (case.shape_asked)(array.name_span) {
+    if let Some(span) = (case.shape_asked)(array.name_span, &[]) {
         return Err(Unwritten::ShapeAsked(span));
     }
     if !is_written_out(case, array) {

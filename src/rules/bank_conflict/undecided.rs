@@ -52,7 +52,11 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
         Undecided::Instances => "its elements differ between instances of the kernel".to_owned(),
         Undecided::SeveralWays => several_ways(case),
-        Undecided::Rows(span) => {
+        Undecided::OwnRows(span) if !is_by_name(case, *span) => format!(
+            "the access at {} goes by a pointer or reference that has the length of the rows in its type",
+            at(span)
+        ),
+        Undecided::Rows(span) | Undecided::OwnRows(span) => {
             format!("the access at {} is not known to stay in the row that its index names", at(span))
         }
         Undecided::Shifted => "the cost of a request depends on a run-time offset".to_owned(),
@@ -62,6 +66,17 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         Undecided::AlsoUsed(kernel) => format!("the kernel at {} may also use the array", at(kernel)),
         Undecided::TooMany => "there are too many different requests".to_owned(),
     }
+}
+
+/// Whether an access names its array, and no pointer to it.
+fn is_by_name(case: &Case<'_>, span: Span) -> bool {
+    let mut accesses = case.runs.iter().flat_map(|run| run.trace.accesses.iter().map(move |it| (run, it)));
+    let access = accesses.find(|(_, access)| access.span == span);
+    let text = (case.text)(span);
+    access.is_some_and(|(run, access)| {
+        let rest = text.strip_prefix(run.trace.arrays[access.array].name.as_str());
+        rest.is_some_and(|rest| rest.trim_start().starts_with('['))
+    })
 }
 
 /// Of what several ways to run the kernel were tried.

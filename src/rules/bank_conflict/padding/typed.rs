@@ -1,0 +1,306 @@
+//! How are longer rows written where types say how long they are, and is it proved that elements are found?
+//!
+//! ```text
+//! struct Storage { float tile[32][32]; };        float tile[32][33];
+//! void fill(float (*t)[32]);                     void fill(float (*t)[33]);
+//! ```
+//!
+//! The kernel finds the elements that it did if its accesses go to places of their own ([`finds_the_same`]). Whoever
+//! else uses these types is not seen, so a fix is for the author to ask for. A class that becomes longer is longer in
+//! global memory, too: if it is used there, that is left to the author.
+
+use super::super::super::{Case, KernelRun, Typed, TypedLength, TypedWhat, listed, plural};
+use super::super::declared::asked_but;
+use super::{Padding, Rows, Search, and, declared, text};
+use crate::diagnostic::{Basis, Edit};
+use crate::events::Trace;
+use crate::remedy::longer::Sites;
+use crate::remedy::{Run, finds_the_same};
+use crate::source::Span;
+
+/// Bytes of a word by which a class becomes longer.
+const WORD: u64 = 4;
+
+/// The edits that make rows longer, and what they are in words.
+pub(super) struct Written {
+    /// None where the author has to choose.
+    pub edits: Vec<Edit>,
+    pub words: String,
+    /// Bytes that the block takes more.
+    pub bytes: u64,
+    /// On what it rests that nothing else changes.
+    pub basis: Basis,
+}
+
+impl Written {
+    fn of(edits: Vec<Edit>, words: String) -> Written {
+        Written { edits, words, bytes: 0, basis: Basis::Subscripts }
+    }
+}
+
+impl Search<'_> {
+    /// A padding of what types say of rows, or of elements, if it leaves less than `known` does.
+    pub(super) fn in_types(&self, of_elements: bool, known: Option<&Padding>) -> Option<Padding> {
+        let rank = |it: &Padding| (!it.complete, it.left, it.edits.is_empty());
+        let better = |found: &Padding, best: Option<&Padding>| {
+            best.or(known).is_none_or(|best| rank(found) < rank(best))
+        };
+        let all = self.case.padder.typed(self.array.name_span).into_iter();
+        let all = all.filter(|typed| matches!(typed.what, TypedWhat::Class { .. }) == of_elements);
+        let mut best: Option<Padding> = None;
+        let mut helping: Vec<Typed> = Vec::new();
+        for typed in all {
+            let rows = Rows::Typed { typed: typed.clone(), before: Vec::new() };
+            let Some(found) = self.with(rows, &mut true) else { continue };
+            helping.push(typed);
+            if better(&found, best.as_ref()) {
+                best = Some(found);
+            }
+            if best.as_ref().is_some_and(|best| best.complete) {
+                return best;
+            }
+        }
+        // Each member may have conflicts of its own.
+        helping.retain(|typed| matches!(typed.what, TypedWhat::Members(_)));
+        while let Some(more) = best.as_ref().and_then(|best| self.with_other_members(best, &helping)) {
+            best = Some(more);
+        }
+        best
+    }
+
+    /// The rows of another member longer, too.
+    fn with_other_members(&self, padding: &Padding, others: &[Typed]) -> Option<Padding> {
+        let Rows::Typed { typed, before } = &padding.rows else { return None };
+        let known = all(typed, before, padding.extra);
+        let is_new = |other: &&Typed| known.iter().all(|(known, _)| known != *other);
+        let others = others.iter().filter(is_new).filter(|_| !padding.complete);
+        let with = |other: &Typed| {
+            let found = self.with(Rows::Typed { typed: other.clone(), before: known.clone() }, &mut true);
+            found.filter(|found| found.left < padding.left)
+        };
+        others.filter_map(with).min_by_key(|found| found.left)
+    }
+
+    /// Whether a run with longer rows finds the elements that it found, and takes no more for other arrays that have
+    /// the same rows.
+    pub(super) fn keeps_elements(&self, typed: &Typed, run: usize, again: &KernelRun) -> bool {
+        let Some(before) = self.runs.get(run) else { return false };
+        let arrays = &typed.arrays;
+        let after = Run { trace: &again.trace, judgements: &again.judgements, ..*before };
+        let costs_no_more = |name: &&Span| {
+            let sum = |run: &Run<'_>| Sites::of(&[*run], **name).map(|sites| sites.wavefronts());
+            sum(before).zip(sum(&after)).is_some_and(|(before, after)| after <= before)
+        };
+        let others = arrays.iter().filter(|name| **name != self.array.name_span);
+        others.into_iter().all(|name| costs_no_more(&name)) && finds_the_same(before, &again.trace, arrays)
+    }
+
+    /// Longer rows as they are written.
+    pub(super) fn written(&self, typed: &[(Typed, u64)]) -> Option<Written> {
+        let parts = typed.iter().map(|(typed, extra)| self.part(typed, *extra));
+        let parts: Vec<Written> = parts.collect::<Option<_>>()?;
+        let words: Vec<String> = parts.iter().map(|part| part.words.clone()).collect();
+        let mut edits: Vec<Edit> = Vec::new();
+        // All of them, or none.
+        if parts.iter().all(|part| !part.edits.is_empty()) {
+            edits.extend(parts.iter().flat_map(|part| part.edits.iter().cloned()));
+            edits.sort_by_key(|edit| edit.span);
+            edits.dedup();
+        }
+        let basis = parts.into_iter().next_back()?.basis;
+        Some(Written { edits, words: and(&words), bytes: self.more_bytes(typed), basis })
+    }
+
+    /// What becomes of one of them.
+    fn part(&self, typed: &Typed, extra: u64) -> Option<Written> {
+        let case = self.case;
+        let Typed { what, elsewhere, .. } = typed;
+        let (mut part, class) = match what {
+            TypedWhat::Variables(variables) => return self.variables(typed, variables, extra),
+            TypedWhat::Members(members) => (self.members(members, extra)?, &members.first()?.of),
+            TypedWhat::Factors { of, places } => (self.factors(of, places, extra)?, &of.of),
+            TypedWhat::Class { name, extent } => {
+                let more = if extra == 1 { "an unused word" } else { &plural(extra, "unused word") };
+                let words = format!("{more} of 4 bytes at the end of {}", class_words(name));
+                (Written::of(unused(case, *extent, extra).into_iter().collect(), words), name)
+            }
+        };
+        part.basis = Basis::Judgement(format!("other code may rest on the size of {}", class_words(class)));
+        if let Some(place) = elsewhere.map(|span| (case.place)(span)) {
+            part.words += &match what {
+                TypedWhat::Class { .. } => ", or of a class derived from it for shared memory".to_owned(),
+                _ => format!(", and see {place}, which rests on its size, too"),
+            };
+        }
+        if elsewhere.is_some() || is_asked(case, class) {
+            part.edits.clear();
+        }
+        Some(part)
+    }
+
+    fn members(&self, members: &[TypedLength], extra: u64) -> Option<Written> {
+        let edits = members.iter().map(|member| longer(self.case, member, extra));
+        let edits: Vec<Edit> = edits.collect::<Option<_>>()?;
+        let words = members.iter().zip(&edits).map(|(member, edit)| {
+            format!("`{}` in {}", declarator(self.case, member, edit), class_words(&member.of))
+        });
+        let words: Vec<String> = words.collect();
+        Some(Written::of(edits, and(&words)))
+    }
+
+    fn factors(&self, of: &TypedLength, places: &[Span], extra: u64) -> Option<Written> {
+        let edits = places.iter().map(|place| factor(self.case, *place, extra));
+        let edits: Vec<Edit> = edits.collect::<Option<_>>()?;
+        let first = edits.first()?;
+        let words = format!(
+            "`{}` instead of `{}` in {} of {} ({})",
+            first.text,
+            (self.case.text)(first.span),
+            plural(places.len() as u64, "place"),
+            class_words(&of.of),
+            listed(&lines(self.case, places)),
+        );
+        Some(Written::of(edits, words))
+    }
+
+    fn variables(&self, typed: &Typed, variables: &[TypedLength], extra: u64) -> Option<Written> {
+        let case = self.case;
+        let edits = variables.iter().map(|variable| longer(case, variable, extra));
+        let edits: Vec<Edit> = edits.collect::<Option<_>>()?;
+        let asked = typed.arrays.iter().map(|name| asked_but(case, self.array, *name, &typed.named));
+        let asked = asked.into_iter().find(|words| !words.is_empty());
+        let mut part = match edits.as_slice() {
+            [only] => {
+                let words = format!("`{}`", declared(case, self.array, std::slice::from_ref(only)));
+                Written::of(edits, words)
+            }
+            _ => {
+                let words = and(&variables_words(case, variables, &edits));
+                let why = "other code may rest on the types of these parameters and pointers".to_owned();
+                Written { basis: Basis::Judgement(why), ..Written::of(edits, words) }
+            }
+        };
+        if let Some(asked) = asked {
+            part.words += &asked;
+            part.edits.clear();
+        }
+        Some(part)
+    }
+
+    /// Bytes by which the arrays of a block grow.
+    fn more_bytes(&self, typed: &[(Typed, u64)]) -> u64 {
+        let name = self.array.name_span;
+        let bytes = |trace: &Trace| -> u64 {
+            trace.arrays.iter().filter(|it| !it.dynamic).filter_map(crate::events::Array::bytes).sum()
+        };
+        let with_it = self.runs.iter().position(|run| run.trace.arrays.iter().any(|it| it.name_span == name));
+        let more = with_it.and_then(|run| {
+            let again = self.case.padder.run_typed(run, typed)?;
+            bytes(&again.trace).checked_sub(bytes(self.runs[run].trace))
+        });
+        more.unwrap_or(0)
+    }
+}
+
+/// What is larger, and by how much.
+pub(super) fn all(typed: &Typed, before: &[(Typed, u64)], extra: u64) -> Vec<(Typed, u64)> {
+    before.iter().cloned().chain([(typed.clone(), extra)]).collect()
+}
+
+/// What is padded, and by how much.
+pub(super) fn lead(typed: &Typed, extra: u64, by: &str) -> String {
+    match typed.what {
+        TypedWhat::Class { .. } => {
+            format!("lay the elements {} bytes further apart", extra * WORD)
+        }
+        _ => format!("pad the rows by {by}"),
+    }
+}
+
+/// Whether the text asks for the size of a class, as in an assertion outside of all functions.
+fn is_asked(case: &Case<'_>, class: &str) -> bool {
+    let asks = ["sizeof(", "sizeof (", "sizeof(struct ", "offsetof("].map(|ask| format!("{ask}{class}"));
+    (case.says)(case.kernel, &asks.each_ref().map(String::as_str))
+}
+
+fn class_words(name: &str) -> String {
+    // One without a name is called by what it is and where.
+    let nameless = name.strip_prefix('(').and_then(|it| it.split_once(" at ")).map(|(what, _)| what);
+    nameless.map_or_else(|| format!("`{name}`"), |what| format!("the {what}"))
+}
+
+/// The edit of the last length, where it stands in brackets.
+fn longer(case: &Case<'_>, it: &TypedLength, extra: u64) -> Option<Edit> {
+    let span = *it.lengths.last()?;
+    text::length(case, &super::Length::Row(span), extra)?.into_iter().flatten().next()
+}
+
+/// The edit that puts unused words at the end of a class.
+fn unused(case: &Case<'_>, extent: Span, words: u64) -> Option<Edit> {
+    let text = (case.text)(extent);
+    let before = text.strip_suffix('}').filter(|before| !before.contains("unused"))?;
+    let inside = before.trim_end();
+    let line = before.rsplit_once('\n').map(|(_, behind)| behind);
+    let place = extent.start.checked_add(u32::try_from(inside.len()).ok()?)?;
+    let length = if words == 1 { String::new() } else { format!("[{words}]") };
+    let indent = match inside.rsplit_once('\n') {
+        Some((_, last)) if line.is_some() => {
+            let blank = last.len() - last.trim_start().len();
+            format!("\n{}", last.get(..blank)?)
+        }
+        _ => " ".to_owned(),
+    };
+    let span = Span { start: place, end: place, ..extent };
+    Some(Edit { span, text: format!("{indent}unsigned unused{length};") })
+}
+
+/// The edit of a factor.
+fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
+    let site = super::super::super::PitchSite { span, shifted: None };
+    text::site(case, site, extra)?.into_iter().next()
+}
+
+/// A member with its lengths: `tile[32][33]`.
+fn declarator(case: &Case<'_>, member: &TypedLength, edit: &Edit) -> String {
+    let length = |span: &Span| match *span == edit.span {
+        true => format!("[{}]", edit.text),
+        false => format!("[{}]", (case.text)(*span).trim()),
+    };
+    let lengths: String = member.lengths.iter().map(length).collect();
+    format!("{}{lengths}", member.name)
+}
+
+/// What is written in the types of variables, by what is written there now.
+fn variables_words(case: &Case<'_>, variables: &[TypedLength], edits: &[Edit]) -> Vec<String> {
+    let mut by_text: Vec<(String, &Edit, Vec<String>, Vec<Span>)> = Vec::new();
+    for (variable, edit) in variables.iter().zip(edits) {
+        let old = (case.text)(edit.span);
+        let name = format!("`{}`", variable.name);
+        match by_text.iter_mut().find(|(known, ..)| *known == old) {
+            Some((_, _, names, spans)) => {
+                names.extend((!names.contains(&name)).then_some(name));
+                spans.push(edit.span);
+            }
+            None => by_text.push((old, edit, vec![name], vec![edit.span])),
+        }
+    }
+    let words = |(old, edit, names, spans): (String, &Edit, Vec<String>, Vec<Span>)| {
+        let types = if spans.len() == 1 { "type" } else { "types" };
+        let (new, names) = (&edit.text, listed(&names));
+        format!("`{new}` instead of `{old}` in the {types} of {names} ({})", listed(&lines(case, &spans)))
+    };
+    by_text.into_iter().map(words).collect()
+}
+
+/// The lines of some places, each once.
+fn lines(case: &Case<'_>, spans: &[Span]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for span in spans {
+        let line = match span.file == case.kernel.file {
+            true => (case.line)(*span),
+            false => (case.place)(*span),
+        };
+        lines.extend((!lines.contains(&line)).then_some(line));
+    }
+    lines
+}
