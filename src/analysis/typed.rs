@@ -46,6 +46,9 @@ pub(super) fn candidates(
     };
     let mut members = Members { subject, found: Vec::new() };
     members.look_into(&declaration.ty, 0);
+    if !members.found.is_empty() {
+        subject.program.seek_whole();
+    }
     let mut found: Vec<Candidate> = Vec::new();
     for InClass { what, addresses, class } in members.found.into_iter().take(MOST) {
         let elsewhere = elsewhere::used_elsewhere(subject, class, array, entered);

@@ -68,7 +68,7 @@ pub(super) fn repair(
             (Some(file), ..) => Some(format!("`{file}` was not given")),
             (None, Some(why), _) => Some(why),
             (None, None, Some(doubt)) if !args.unsafe_fixes => {
-                Some(format!("{doubt}; --unsafe-fixes does it"))
+                Some(format!("{doubt}; --unsafe-fixes tries it"))
             }
             _ => None,
         };
@@ -233,14 +233,16 @@ pub(super) fn read(input: &Input, file: &SourceFile) -> Option<Vec<u8>> {
     (now.text == file.text).then_some(bytes)
 }
 
-/// What makes two arrays of different runs the same: the file, the kernel and the array's name.
+/// What makes two arrays of different runs the same: the file, the kernel and the array's name. Of a template, the
+/// finding is of the instance with the most conflicts, which may be another in each run.
 type Array = (String, String, String);
 
 /// The array whose conflicts a finding is about.
 fn array(sources: &Sources, finding: &Diagnostic) -> Option<Array> {
     let conflict = finding.conflict.as_ref()?;
     let file = sources.get(finding.primary.file).display_path();
-    Some((file, finding.kernel.clone(), conflict.array.clone()))
+    let kernel = finding.kernel.split_once('<').map_or(finding.kernel.as_str(), |(name, _)| name);
+    Some((file, kernel.to_owned(), conflict.array.clone()))
 }
 
 /// The wavefronts that a conflict costs a block.

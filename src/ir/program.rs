@@ -26,6 +26,7 @@ pub(crate) struct Program {
 pub(crate) struct Sought {
     functions: Mutex<FxHashSet<Name>>,
     all: AtomicBool,
+    whole: AtomicBool,
 }
 
 impl Sought {
@@ -33,6 +34,12 @@ impl Sought {
     #[must_use]
     pub(crate) fn function(&self, name: &str) -> bool {
         self.functions.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+    }
+
+    /// Whether all functions were looked through.
+    #[must_use]
+    pub(crate) fn whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
     }
 
     /// Whether all functions were asked whether they name the kernel.
@@ -214,6 +221,11 @@ impl Program {
     #[must_use]
     pub(crate) fn beside(&self, modules: Vec<Arc<Module>>) -> Program {
         Program { sought: self.sought.clone(), ..Program::new(modules, self.standard.clone()) }
+    }
+
+    /// Somebody looks through all functions.
+    pub(crate) fn seek_whole(&self) {
+        self.sought.iter().for_each(|sought| sought.whole.store(true, Ordering::Relaxed));
     }
 
     /// Somebody asks all functions whether they name the kernel.

@@ -77,7 +77,7 @@ fn what_may_rest_on_the_size_is_left_unless_asked_for() {
     let (exit, _, err) = run(root.path(), &["--fix", "a.cu", "b.cu"]);
     assert_eq!(exit, 1);
     let why = "cudalint: not fixed: a.cu:2: pad the rows of `tile` by one element: `tile` is used without all \
-               its subscripts on line 5; --unsafe-fixes does it\ncudalint: fixed 1 finding in 1 file\n";
+               its subscripts on line 5; --unsafe-fixes tries it\ncudalint: fixed 1 finding in 1 file\n";
     assert!(err.starts_with(why), "{err}");
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
     let (exit, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "a.cu", "b.cu"]);
@@ -97,7 +97,7 @@ fn a_part_that_was_not_run_may_know_where_rows_begin() {
     let root = folder(&[("a.cu", code.as_bytes())]);
     let (_, _, err) = run(root.path(), &["--fix", "a.cu"]);
     assert!(
-        err.contains("`tile` is named at a.cu:5, which the analysis did not run; --unsafe-fixes does it"),
+        err.contains("`tile` is named at a.cu:5, which the analysis did not run; --unsafe-fixes tries it"),
         "{err}"
     );
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
@@ -235,7 +235,7 @@ fn what_a_launch_gives_changes_only_when_asked_for_and_given() {
     let root = folder(&[("k.cuh", kernel.as_bytes()), ("a.cu", host.as_bytes())]);
     let (exit, _, err) = run(root.path(), &["--fix", "."]);
     assert!(
-        exit == 1 && err.contains("the byte counts at its launches change, too; --unsafe-fixes does it"),
+        exit == 1 && err.contains("the byte counts at its launches change, too; --unsafe-fixes tries it"),
         "{err}"
     );
     let (_, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "k.cuh"]);

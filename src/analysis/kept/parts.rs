@@ -150,6 +150,7 @@ impl Part {
         let names_kernel = |function: &Function| self.sought.all() && names(function, &now.kernel);
         let is_met = |function: &Arc<Function>| {
             Arc::ptr_eq(function, &now.kernel)
+                || self.sought.whole()
                 || self.sought.function(&function.name)
                 || names_kernel(function)
         };

@@ -63,6 +63,7 @@ pub(super) fn together(subject: &Subject<'_>, declaration: &Declaration) -> Opti
     if lengths(&declaration.ty).len() < 2 || matches!(element(&declaration.ty), Type::Auto | Type::Opaque) {
         return None;
     }
+    subject.program.seek_whole();
     let mut graph = Graph { subject, variables: FxHashMap::default(), leads: Vec::new(), start: None };
     graph.fill(declaration);
     let (set, named) = graph.all_of(graph.start?)?;

@@ -18,7 +18,14 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
     let name = kernel.trace.arrays[access.array].name_span;
     let remedy = match conflicts(kernel, access.array) {
         true => Remedy::search(case, name, true),
-        false => Remedy { padding: None, fixed: None, found: None, views: Vec::new(), fix: None },
+        false => Remedy {
+            padding: None,
+            fixed: None,
+            found: None,
+            is_written: false,
+            views: Vec::new(),
+            fix: None,
+        },
     };
     let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
     let site = Site { case, run, number, remedy: &remedy, padded: padded.as_ref() };

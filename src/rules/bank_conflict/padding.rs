@@ -165,6 +165,17 @@ pub(super) fn of_elements<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Spa
     Search { case, runs, array, before: &before }.in_types(true, None)
 }
 
+/// Looks for longer rows in the declaration of an array of which each access is seen to move with its row, and not to
+/// stay in it: as other layouts, they are right if it does.
+pub(super) fn of_rows_in_doubt<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Span) -> Option<Padding> {
+    let array = runs.iter().find_map(|run| find(run.trace, name))?;
+    let has_rows = !array.dynamic && array.flattened && array.dimensions.len() > 1;
+    let before = Sites::of(runs, name).filter(|_| has_rows)?;
+    let found = Search { case, runs, array, before: &before }.with(Rows::Declared, &mut true)?;
+    let why = format!("not every subscript of `{}` is known to stay in its row or plane", array.name);
+    Some(Padding { basis: Basis::Judgement(why), ..found })
+}
+
 impl Search<'_> {
     fn in_all_rows(&self, free: bool) -> Longer {
         let mut best = None;

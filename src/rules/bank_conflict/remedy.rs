@@ -9,7 +9,7 @@ use super::declared::asked;
 use super::padding::{self, Longer, Padding};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
-use super::undecided::{no_layout, uncounted_words, undecided_words, why_words};
+use super::undecided::{no_layout, recast, uncounted_words, undecided_words, why_words};
 use super::{Conflict, views, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
@@ -26,6 +26,8 @@ pub(super) struct Remedy<'a> {
     pub fixed: Option<u64>,
     /// Other layouts, if they were searched.
     pub found: Option<Result<Found<'a>, Undecided>>,
+    /// Whether a fix could write the best of them.
+    pub is_written: bool,
     /// Of an array that is used for one thing after the other: what was found for each use, if that is better.
     pub views: Vec<Found<'a>>,
     /// The fix that writes the best of them where that is better than longer rows, or why none does.
@@ -44,6 +46,7 @@ impl<'a> Remedy<'a> {
                 padding: None,
                 fixed: None,
                 found: Some(Err(Undecided::AlsoUsed(other))),
+                is_written: false,
                 views: Vec::new(),
                 fix: None,
             };
@@ -85,7 +88,9 @@ impl<'a> Remedy<'a> {
                 None => Ok(found),
             }
         });
-        let mut remedy = Remedy { padding, fixed, found, views: Vec::new(), fix: None };
+        let mut remedy = Remedy { padding, fixed, found, is_written: false, views: Vec::new(), fix: None };
+        let best = remedy.known().and_then(|found| Some((found, found.best()?)));
+        remedy.is_written = best.is_some_and(|(found, best)| rewrite::written(case, found, best).is_ok());
         if !is_complete && remedy.may_have_views(case) {
             let views = remedy::search_views(&runs, name, case.targets, given.as_deref());
             let saved = |found: &Found<'_>| {
@@ -99,6 +104,12 @@ impl<'a> Remedy<'a> {
             if apart > whole.max(longer) || (whole.max(longer) == 0 && remedy.known().is_none()) {
                 remedy.views = views;
             }
+        }
+        if !is_complete
+            && remedy.padding.is_none()
+            && remedy.known().is_some_and(|found| found.ways.is_none())
+        {
+            remedy.padding = padding::of_rows_in_doubt(case, &runs, name);
         }
         if !is_complete && remedy.padding.is_none() && remedy.views.is_empty() {
             let best = remedy.known().and_then(Found::best).and_then(|best| best.wavefronts().ok());
@@ -173,13 +184,20 @@ impl<'a> Remedy<'a> {
                 _ => false,
             };
             match found.ways {
-                None => Some(padding.price.saturating_mul(PER_WAVEFRONT)),
-                Some(_) => found.price(found.tried.iter().find(is_padding)?),
+                None => Some(padding.left),
+                Some(_) => found.tried.iter().find(is_padding)?.wavefronts().ok(),
             }
         };
-        let better = |padding: &Padding| {
-            let is_complete = padding.complete && !padding.costs;
-            !is_complete && found.price(best).zip(left(padding)).is_some_and(|(best, left)| best < left)
+        let is_less =
+            |then: Option<u64>, now: Option<u64>| then.zip(now).is_some_and(|(then, now)| then < now);
+        let better = |padding: &Padding| match padding {
+            Padding { complete: true, costs: false, .. } => false,
+            // What costs some accesses more is for where nothing else can be written.
+            Padding { costs: true, .. } if self.is_written => true,
+            Padding { price, .. } if !self.is_written && found.ways.is_none() => {
+                is_less(found.price(best), price.checked_mul(PER_WAVEFRONT))
+            }
+            _ => is_less(best.wavefronts().ok(), left(padding)),
         };
         self.padding.as_ref().is_none_or(better).then_some((found, best))
     }
@@ -333,24 +351,6 @@ impl<'a> Remedy<'a> {
 fn number(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<usize> {
     let accesses = &case.runs[conflict.run].trace.accesses;
     accesses.iter().position(|access| std::ptr::eq(access, conflict.access))
-}
-
-/// An access of the array that no index of its own names: through a pointer to a struct that is laid over it, or
-/// to elements where it is declared as bytes.
-fn recast(case: &Case<'_>, array: &Array) -> Option<Span> {
-    if array.dimensions.len() > 1 {
-        return None;
-    }
-    let of_array =
-        |run: &KernelRun, access: &Access| run.trace.arrays[access.array].name_span == array.name_span;
-    let own = case.runs.iter().flat_map(|run| run.trace.accesses.iter().filter(move |it| of_array(run, it)));
-    let is_recast = |access: &&Access| {
-        let bytes = access.bytes.map(u64::from);
-        array.element_bytes == Some(1) && bytes > Some(1)
-            || array.dimensions.is_empty()
-            || (case.text)(access.span).contains("->")
-    };
-    own.filter(is_recast).map(|access| access.span).next()
 }
 
 /// What to type, what it leaves and what it costs.

@@ -2,7 +2,7 @@
 
 use super::super::{Case, KernelRun, is_assumed, listed, plural};
 use super::{Conflict, words};
-use crate::events::Assumption;
+use crate::events::{Access, Array, Assumption};
 use crate::remedy::{Undecided, Why};
 use crate::source::Span;
 
@@ -106,6 +106,24 @@ fn several_ways(case: &Case<'_>) -> String {
         [one] => format!("{one} is not known"),
         many => format!("{} are not known", listed(many)),
     }
+}
+
+/// An access of the array that no index of its own names: through a pointer to a struct that is laid over it, or
+/// to elements where it is declared as bytes.
+pub(super) fn recast(case: &Case<'_>, array: &Array) -> Option<Span> {
+    if array.dimensions.len() > 1 {
+        return None;
+    }
+    let of_array =
+        |run: &KernelRun, access: &Access| run.trace.arrays[access.array].name_span == array.name_span;
+    let own = case.runs.iter().flat_map(|run| run.trace.accesses.iter().filter(move |it| of_array(run, it)));
+    let is_recast = |access: &&Access| {
+        let bytes = access.bytes.map(u64::from);
+        array.element_bytes == Some(1) && bytes > Some(1)
+            || array.dimensions.is_empty()
+            || (case.text)(access.span).contains("->")
+    };
+    own.filter(is_recast).map(|access| access.span).next()
 }
 
 /// That no layout is proposed for the access of a conflict, and why.

@@ -49,7 +49,7 @@ impl Search<'_> {
         let all = all.filter(|typed| matches!(typed.what, TypedWhat::Class { .. }) == of_elements);
         let mut best: Option<Padding> = None;
         let mut helping: Vec<Typed> = Vec::new();
-        for typed in all {
+        for typed in all.filter(|typed| self.is_promising(typed)) {
             let rows = Rows::Typed { typed: typed.clone(), before: Vec::new() };
             let Some(found) = self.with(rows, &mut true) else { continue };
             helping.push(typed);
@@ -66,6 +66,27 @@ impl Search<'_> {
             best = Some(more);
         }
         best
+    }
+
+    /// Whether something changes for the accesses of the array where this is larger, and it is proved that they find
+    /// their elements.
+    fn is_promising(&self, typed: &Typed) -> bool {
+        let name = self.array.name_span;
+        let of_array = |run: &Run<'_>| run.trace.arrays.iter().any(|array| array.name_span == name);
+        let Some(number) = self.runs.iter().position(of_array) else { return false };
+        // There may be room for one word in each element as it is.
+        let extra = if matches!(typed.what, TypedWhat::Class { .. }) { 2 } else { 1 };
+        let Some(again) = self.case.padder.run_typed(number, &[(typed.clone(), extra)]) else { return false };
+        let before = &self.runs[number];
+        let after = Run { trace: &again.trace, judgements: &again.judgements, ..*before };
+        let changes = || {
+            let sites = Sites::of(&[*before], name).zip(Sites::of(&[after], name));
+            let differ = |(before, after): (Sites, Sites)| {
+                !after.helped(&before).is_empty() || !before.helped(&after).is_empty()
+            };
+            sites.is_some_and(differ)
+        };
+        self.keeps_elements(typed, number, &again) && changes()
     }
 
     /// The rows of another member longer, too.
@@ -132,7 +153,7 @@ impl Search<'_> {
                 _ => format!(", and see {place}, which rests on its size, too"),
             };
         }
-        if elsewhere.is_some() || is_asked(case, class) {
+        if elsewhere.is_some() || is_asked(case, class) || is_asked(case, &self.array.name) {
             part.edits.clear();
         }
         Some(part)
