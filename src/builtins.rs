@@ -4,6 +4,7 @@
 //! any sum, and whether a macro may take its name. Whoever meets a name asks here; what is done with it
 //! is theirs. A function of the program's own may have such a name, too: that is for the asker to see.
 
+pub(crate) mod by_value;
 mod coordinate;
 mod group;
 mod lanes;

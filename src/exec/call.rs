@@ -126,7 +126,10 @@ impl Machine<'_> {
             Some(Value::Function(other)) if other.name != path.name => {
                 self.call_path(expr, &other, args, used)
             }
-            _ => self.call_unknown(&path.name, args, expr.span),
+            _ => {
+                self.lose_own_object(path, args, expr.span);
+                self.call_unseen(Callee::Path(path), args, expr.span)
+            }
         }
     }
 

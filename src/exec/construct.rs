@@ -201,7 +201,11 @@ impl Machine<'_> {
 
     /// An object that a constructor makes that is not followed, out of these arguments.
     pub(super) fn unseen_object(&mut self, layout: &Layout, args: &[Expr], span: Span) -> Value {
-        self.call_unseen(Callee::Unnamed("a constructor that is not followed"), args, span);
+        let callee = match self.mode {
+            Mode::Host => Callee::Constructor(&layout.name),
+            Mode::Device => Callee::Unnamed("a constructor that is not followed"),
+        };
+        self.call_unseen(callee, args, span);
         unmade(layout, span)
     }
 
@@ -422,10 +426,19 @@ impl Machine<'_> {
                 let what = format!("an object of type `{}`", ty.describe());
                 Value::opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
             }
+            Ty::Unknown(class) if self.mode == Mode::Host && args.len() > 1 => {
+                let class = class.clone();
+                self.call_unseen(Callee::Constructor(&class), args, span)
+            }
             _ => match args {
                 [] => Value::int(0),
                 [single] => {
                     let value = self.evaluate(single);
+                    // `std::thread worker(work)`; of a number it may be a cast.
+                    if self.mode == Mode::Host && matches!(value, Value::Closure(..)) {
+                        let callee = Callee::Constructor("a class");
+                        self.hand_to_unfollowed(callee, (single, &value), (0, 1), span);
+                    }
                     self.convert(value, ty)
                 }
                 _ => {

@@ -141,10 +141,10 @@ impl Machine<'_> {
         if let Some(aligned) = self.aligned_address(op, a, b, expr.span) {
             return aligned;
         }
-        let a = self.operand(a);
-        let b = self.operand(b);
+        let (left, right) = (self.operand(a), self.operand(b));
+        self.host_extraction(op, a, b);
         self.note_inner_branches(expr);
-        self.binary(op, &a, &b, expr.span)
+        self.binary(op, &left, &right, expr.span)
     }
 
     fn comma(&mut self, expr: &Expr, a: &Expr, b: &Expr) -> Value {

@@ -18,6 +18,7 @@ mod refuted;
 mod residues;
 pub(super) mod settled;
 mod switched;
+mod unfollowed;
 mod untied;
 mod warp;
 

@@ -7,6 +7,7 @@ use super::packs::{expansion_in, takes_count};
 use super::receivers::{Method, has_types_of, narrowed};
 use super::slots::Slot;
 use super::types::{Layout, Ty};
+use super::unseen::Callee;
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
@@ -36,7 +37,7 @@ impl Machine<'_> {
             Ok(object) => match class {
                 Some(class) => match self.named_part(&object, class) {
                     Some(part) => self.call_of_class(expr, &part, path, args),
-                    None => self.call_unknown(&path.name, args, expr.span),
+                    None => self.call_unseen(Callee::Method(&path.name), args, expr.span),
                 },
                 None => {
                     self.at_hand.receiver = self.receiver(base, arrow, &path.name);
@@ -44,7 +45,7 @@ impl Machine<'_> {
                 }
             },
             Err(_) if !arrow => self.call_on_temporary(expr, base, path, (args, used)),
-            Err(_) => self.call_unknown(&path.name, args, expr.span),
+            Err(_) => self.call_unseen(Callee::Method(&path.name), args, expr.span),
         }
     }
 
@@ -80,7 +81,7 @@ impl Machine<'_> {
         (args, used): (&[Expr], bool),
     ) -> Value {
         self.on_temporary(base, |machine, object| machine.call_member(expr, object, path, (args, used)))
-            .unwrap_or_else(|| self.call_unknown(&path.name, args, expr.span))
+            .unwrap_or_else(|| self.call_unseen(Callee::Method(&path.name), args, expr.span))
     }
 
     /// Uses an object that an expression makes and nothing names, if its class is known; it is
@@ -158,7 +159,7 @@ impl Machine<'_> {
     fn call_of_class(&mut self, expr: &Expr, part: &Pointer, path: &Path, args: &[Expr]) -> Value {
         let methods = self.static_methods(part, path, args);
         if methods.is_empty() {
-            return self.call_unknown(&path.name, args, expr.span);
+            return self.call_unseen(Callee::Method(&path.name), args, expr.span);
         }
         self.call_methods(methods, path, args, expr.span)
     }

@@ -11,7 +11,7 @@ use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Assumption};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Scalar, Through, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Path, Scalar, Through, Type};
 use crate::source::Span;
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +24,11 @@ pub(super) enum Callee<'a> {
     Itself(&'a str),
     /// One that is seen, within more calls than are followed.
     TooDeep(&'a str),
+    /// The same, by a name that tells where it belongs.
+    Path(&'a Path),
+    Method(&'a str),
+    /// One of a class.
+    Constructor(&'a str),
     /// The call operator of an object, whose result is used.
     CallOperator,
     /// Something without a name: what it is, in words.
@@ -36,7 +41,12 @@ impl<'a> Callee<'a> {
     /// Under what it is looked up; nothing is found for what has no name.
     pub(super) fn name(self) -> &'a str {
         match self {
-            Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => name,
+            Callee::Named(name)
+            | Callee::Itself(name)
+            | Callee::TooDeep(name)
+            | Callee::Method(name)
+            | Callee::Constructor(name) => name,
+            Callee::Path(path) => &path.name,
             Callee::CallOperator => CALL_OPERATOR,
             Callee::Unnamed(what) => what,
         }
@@ -45,7 +55,7 @@ impl<'a> Callee<'a> {
     /// What may wait for others in it.
     fn waiting(self) -> String {
         match self {
-            Callee::Unnamed(what) => what.to_owned(),
+            Callee::Unnamed(_) | Callee::Constructor(_) => self.to_string(),
             _ => format!("`{}`, which is not followed,", self.name()),
         }
     }
@@ -60,7 +70,7 @@ impl<'a> Callee<'a> {
     }
 
     /// Why a value is not known that is handed to it.
-    fn may_have_changed(self, span: Span) -> Unknown {
+    pub(super) fn may_have_changed(self, span: Span) -> Unknown {
         Unknown::new(Reason::UnknownFunction, span, format!("{self} may have changed it"))
     }
 }
@@ -69,6 +79,7 @@ impl fmt::Display for Callee<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Callee::Unnamed(what) => f.write_str(what),
+            Callee::Constructor(class) => write!(f, "a constructor of `{class}` that is not followed"),
             _ => write!(f, "`{}`", self.name()),
         }
     }
@@ -109,9 +120,10 @@ impl Machine<'_> {
                 self.write_somewhere(span);
             }
         }
+        self.lose_object(object, name, args.len(), &Callee::Named(name).may_have_changed(span));
         match name == CALL_OPERATOR && used {
             true => self.call_unseen(Callee::CallOperator, args, span),
-            false => self.call_unknown(name, args, span),
+            false => self.call_unseen(Callee::Method(name), args, span),
         }
     }
 
@@ -156,10 +168,11 @@ impl Machine<'_> {
             if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
                 self.change_referred(arg, callee, span);
             }
-            if let (Value::Closure(lambda, frame), true) = (&value, host) {
-                // Whoever is given a lambda calls it.
-                self.call_lambda(lambda, *frame, &[], span);
-                continue;
+            if host {
+                self.hand_to_unfollowed(callee, (arg, &value), (at, args.len()), span);
+                if let Value::Closure(..) = &value {
+                    continue;
+                }
             }
             // It accesses shared memory only where it is handed an address.
             let address = match &value {

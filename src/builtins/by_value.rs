@@ -1,0 +1,456 @@
+//! May a function of a library that host code calls change a variable that it is handed by its name?
+//!
+//! It may where it takes a reference. A library in C has none: what it is to change it is given the address of. Of the
+//! standard library in C++, few functions take one. Of a function that no header seen declares it is not known.
+
+/// What is known of a function by its name alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Values, addresses and what it only reads.
+    Values,
+    /// A reference as this argument.
+    Reference(usize),
+    /// Any argument may be taken by reference.
+    Anything,
+}
+
+/// Namespaces of which it is known what their functions take.
+const LIBRARIES: [&str; 9] =
+    ["std", "chrono", "thrust", "torch", "at", "c10", "cuda", "this_thread", "filesystem"];
+
+/// The functions in them that take references, or hand out what leads to their arguments.
+const REFERRING: [&str; 15] = [
+    "swap",
+    "exchange",
+    "ref",
+    "from_chars",
+    "getline",
+    "tie",
+    "iter_swap",
+    "advance",
+    "get_time",
+    "get_money",
+    "addressof",
+    "async",
+    "call_once",
+    "invoke",
+    "apply",
+];
+
+/// How the names of libraries in C begin; what follows is a capital letter or `_`.
+const BEGINNINGS: [&str; 21] = [
+    "cuda",
+    "cu",
+    "cublas",
+    "cublasLt",
+    "cudnn",
+    "cufft",
+    "cufftXt",
+    "curand",
+    "cusparse",
+    "cusolver",
+    "cusolverDn",
+    "nccl",
+    "nvtx",
+    "nvml",
+    "nvrtc",
+    "hip",
+    "MPI_",
+    "omp_",
+    "pthread_",
+    "gl",
+    "glut",
+];
+
+/// Functions in C, and those of the standard library in C++ that are called without their namespace.
+const NAMES: &[&str] = &[
+    // Text and files.
+    "printf",
+    "fprintf",
+    "sprintf",
+    "snprintf",
+    "vprintf",
+    "puts",
+    "fputs",
+    "putchar",
+    "fputc",
+    "putc",
+    "perror",
+    "scanf",
+    "fscanf",
+    "sscanf",
+    "getchar",
+    "fgets",
+    "fgetc",
+    "fopen",
+    "fclose",
+    "fflush",
+    "fread",
+    "fwrite",
+    "fseek",
+    "ftell",
+    "rewind",
+    "feof",
+    "ferror",
+    "remove",
+    "rename",
+    "open",
+    "close",
+    "read",
+    "write",
+    "lseek",
+    "stat",
+    "strlen",
+    "strcmp",
+    "strncmp",
+    "strcasecmp",
+    "strcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strchr",
+    "strrchr",
+    "strstr",
+    "strtok",
+    "strdup",
+    "strerror",
+    "isdigit",
+    "isspace",
+    "isalpha",
+    "isalnum",
+    "isprint",
+    "toupper",
+    "tolower",
+    "atoi",
+    "atol",
+    "atoll",
+    "atof",
+    "strtol",
+    "strtoul",
+    "strtoll",
+    "strtoull",
+    "strtod",
+    "strtof",
+    "getopt",
+    "getopt_long",
+    "getenv",
+    "setenv",
+    // Memory, numbers, time, the process.
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "aligned_alloc",
+    "posix_memalign",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "mmap",
+    "munmap",
+    "qsort",
+    "bsearch",
+    "rand",
+    "srand",
+    "rand_r",
+    "random",
+    "srandom",
+    "drand48",
+    "srand48",
+    "time",
+    "clock",
+    "clock_gettime",
+    "gettimeofday",
+    "difftime",
+    "localtime",
+    "strftime",
+    "sleep",
+    "usleep",
+    "nanosleep",
+    "system",
+    "signal",
+    "raise",
+    "atexit",
+    "getpid",
+    "sysconf",
+    "omp_get_wtime",
+    "rank",
+    // The standard library in C++.
+    "stoi",
+    "stol",
+    "stoll",
+    "stoul",
+    "stoull",
+    "stof",
+    "stod",
+    "to_string",
+    "make_pair",
+    "make_tuple",
+    "make_unique",
+    "make_shared",
+    "move",
+    "forward",
+    "get",
+    "begin",
+    "end",
+    "cbegin",
+    "cend",
+    "size",
+    "data",
+    "distance",
+    "next",
+    "prev",
+    "fill",
+    "fill_n",
+    "generate",
+    "generate_n",
+    "iota",
+    "copy",
+    "copy_n",
+    "sort",
+    "stable_sort",
+    "transform",
+    "accumulate",
+    "reduce",
+    "for_each",
+    "find",
+    "find_if",
+    "count",
+    "count_if",
+    "equal",
+    "all_of",
+    "any_of",
+    "none_of",
+    "max_element",
+    "min_element",
+    "shuffle",
+    "setw",
+    "setprecision",
+    "setfill",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "gcd",
+    "lcm",
+    "clamp",
+    "bit_ceil",
+    "bit_width",
+    "bind",
+];
+
+/// Methods of containers, texts and the like, none of which takes a reference to what it changes.
+const METHODS: &[&str] = &[
+    "push_back",
+    "emplace_back",
+    "push_front",
+    "pop_back",
+    "push",
+    "pop",
+    "emplace",
+    "insert",
+    "erase",
+    "resize",
+    "reserve",
+    "assign",
+    "clear",
+    "fill",
+    "at",
+    "front",
+    "back",
+    "begin",
+    "end",
+    "size",
+    "empty",
+    "data",
+    "get",
+    "reset",
+    "count",
+    "find",
+    "substr",
+    "append",
+    "c_str",
+    "str",
+    "length",
+    "seed",
+    "open",
+    "close",
+    "write",
+    "width",
+    "precision",
+    "good",
+    "is_open",
+    "rfind",
+    "compare",
+    "load",
+    "store",
+    "fetch_add",
+    "join",
+    "numel",
+    "view",
+    "reshape",
+    "expand",
+    "zero_",
+    "options",
+    "dtype",
+    "device",
+    "contiguous",
+    "data_ptr",
+    "dim",
+    "stride",
+    "sizes",
+    "strides",
+    "scalar_type",
+    "item",
+    "select",
+    "slice",
+    "narrow",
+    "index",
+    "transpose",
+    "permute",
+    "unsqueeze",
+];
+
+/// The methods among them, and others of such classes, that leave their object as it is.
+const READING: &[&str] = &[
+    "at",
+    "front",
+    "back",
+    "begin",
+    "end",
+    "cbegin",
+    "cend",
+    "rbegin",
+    "rend",
+    "size",
+    "empty",
+    "data",
+    "get",
+    "count",
+    "find",
+    "substr",
+    "c_str",
+    "str",
+    "length",
+    "rfind",
+    "compare",
+    "capacity",
+    "value",
+    "has_value",
+    "max_size",
+    "load",
+    "first",
+    "second",
+    "contains",
+];
+
+/// Classes of the standard library and of Thrust.
+const CLASSES: &[&str] = &[
+    "vector",
+    "string",
+    "array",
+    "deque",
+    "list",
+    "map",
+    "unordered_map",
+    "set",
+    "unordered_set",
+    "pair",
+    "tuple",
+    "unique_ptr",
+    "shared_ptr",
+    "complex",
+    "thread",
+    "function",
+    "optional",
+    "span",
+    "bitset",
+    "ifstream",
+    "ofstream",
+    "fstream",
+    "stringstream",
+    "istringstream",
+    "ostringstream",
+    "mt19937",
+    "mt19937_64",
+    "default_random_engine",
+    "uniform_int_distribution",
+    "uniform_real_distribution",
+    "normal_distribution",
+    "device_vector",
+    "host_vector",
+    "duration",
+    "time_point",
+    "mutex",
+    "lock_guard",
+    "unique_lock",
+    "atomic",
+];
+
+/// What a function takes that no header seen declares, by its name and the namespaces or class in front of it.
+#[must_use]
+pub(crate) fn takes(outermost: Option<&str>, innermost: Option<&str>, name: &str) -> Takes {
+    match outermost {
+        Some("cub") if innermost.is_some_and(|class| class.starts_with("Device")) => Takes::Reference(1),
+        Some(outer) if LIBRARIES.contains(&outer) => match REFERRING.contains(&name) {
+            true => Takes::Anything,
+            false => Takes::Values,
+        },
+        Some(_) => Takes::Anything,
+        None if NAMES.contains(&name) || is_of_c_library(name) || is_macro(name) => Takes::Values,
+        None => Takes::Anything,
+    }
+}
+
+/// What a method takes of whose class nothing is seen.
+#[must_use]
+pub(crate) fn method_takes(name: &str) -> Takes {
+    if METHODS.contains(&name) { Takes::Values } else { Takes::Anything }
+}
+
+/// What constructors of a class take of which nothing is seen.
+#[must_use]
+pub(crate) fn class_takes(class: &str) -> Takes {
+    let bare = class.split('<').next().unwrap_or(class);
+    let outermost = bare.split_once("::").map(|(outermost, _)| outermost);
+    let is_known = match outermost {
+        Some(outermost) => LIBRARIES.contains(&outermost),
+        None => CLASSES.contains(&bare),
+    };
+    if is_known { Takes::Values } else { Takes::Anything }
+}
+
+/// Whether a method of such a class leaves its object as it is.
+#[must_use]
+pub(crate) fn only_reads(name: &str) -> bool {
+    READING.contains(&name)
+}
+
+fn is_of_c_library(name: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| {
+        name.strip_prefix(beginning).is_some_and(|rest| {
+            beginning.ends_with('_')
+                || rest.starts_with(|next: char| next.is_ascii_uppercase() || next == '_')
+        })
+    })
+}
+
+/// Whether it is written as macros are that check or compute.
+fn is_macro(name: &str) -> bool {
+    name.len() > 1 && name.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_its_arguments_is_told_by_its_name() {
+        assert_eq!(takes(None, None, "cudaMalloc"), Takes::Values);
+        assert_eq!(takes(None, None, "customize"), Takes::Anything);
+        assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Values);
+        assert_eq!(takes(Some("std"), Some("std"), "from_chars"), Takes::Anything);
+        assert_eq!(takes(Some("std"), Some("std"), "max"), Takes::Values);
+        assert_eq!(takes(Some("cub"), Some("DeviceReduce"), "Sum"), Takes::Reference(1));
+        assert_eq!(method_takes("add_option"), Takes::Anything);
+    }
+}
