@@ -116,7 +116,12 @@ impl Machine<'_> {
             return self.call_several(functions, path, args, (expr.span, true));
         }
         if let Some((function, this)) = functions.pop() {
-            return self.call_function(&function, path, this, args, expr.span);
+            let is_open = path.qualifiers.is_empty() && self.may_be_overridden(&function, this.as_ref());
+            let value = self.call_function(&function, path, this.clone(), args, expr.span);
+            return match is_open {
+                true => self.overridden(this.as_ref(), &path.name, args.len(), expr.span),
+                false => value,
+            };
         }
         if let Some(ty) = self.constructed_type(path) {
             return self.construct(&ty, args, expr.span);

@@ -147,7 +147,7 @@ impl Machine<'_> {
 
     /// An object of a class that says itself how it is made; none for other classes and for copies.
     fn constructed(&mut self, layout: &Rc<Layout>, args: &[Expr], span: Span) -> Option<Value> {
-        if !self.has_constructors(layout) || self.mode != Mode::Device {
+        if !self.has_constructors(layout) {
             return None;
         }
         if let [single] = args

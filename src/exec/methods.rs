@@ -93,7 +93,7 @@ impl Machine<'_> {
     ) -> Option<R> {
         let ty = self.type_of(expr);
         let value = self.evaluate(expr);
-        if !matches!(ty, Ty::Record(_)) || self.mode != Mode::Device {
+        if !matches!(ty, Ty::Record(_)) {
             return None;
         }
         self.with_temporary(value, ty, work)
@@ -152,7 +152,12 @@ impl Machine<'_> {
             }
             return self.call_on_object(object, &path.name, args, (expr.span, used));
         }
-        self.call_methods(methods, path, args, expr.span)
+        let is_open = matches!(methods.as_slice(), [(only, _)] if self.may_be_overridden(only, Some(object)));
+        let value = self.call_methods(methods, path, args, expr.span);
+        match is_open {
+            true => self.overridden(Some(object), &path.name, args.len(), expr.span),
+            false => value,
+        }
     }
 
     /// `object.Class::method()`: not a virtual call.

@@ -3,7 +3,7 @@
 //! `view + 2`, `a == b`, `x += y` call a function of the program if one operand is an object of a class
 //! and there is a function of that operator.
 
-use super::machine::{Machine, Mode};
+use super::machine::Machine;
 use super::types::Ty;
 use super::value::Value;
 use crate::ir::print;
@@ -80,7 +80,7 @@ impl Machine<'_> {
         (a, b): (&Expr, Option<&Expr>),
         used: bool,
     ) -> Option<Value> {
-        if self.mode == Mode::Host || self.program.functions(name).is_empty() {
+        if self.program.functions(name).is_empty() {
             return None;
         }
         let is_object = |ty: &Ty| matches!(ty, Ty::Record(_));

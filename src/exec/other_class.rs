@@ -8,7 +8,7 @@
 //! | `struct A { operator B() const; };` | the conversion runs |
 //! | `struct A : B { int k; };` | the part of `a` that is a `B` |
 
-use super::machine::{Machine, Mode};
+use super::machine::Machine;
 use super::members::BASES;
 use super::overload::only;
 use super::same_type::same_type;
@@ -75,7 +75,7 @@ impl Machine<'_> {
         {
             return None;
         }
-        if self.mode == Mode::Device && self.has_constructors(layout) {
+        if self.has_constructors(layout) {
             let program = self.program;
             let fits = |f: &&Arc<Function>| {
                 f.owner.as_ref() == Some(&layout.name)

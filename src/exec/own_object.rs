@@ -19,7 +19,6 @@ impl Machine<'_> {
     ) -> Vec<(Arc<Function>, Option<Pointer>)> {
         let is_virtual = |machine: &Self, f: &Arc<Function>| f.owner.is_some() && machine.is_virtual(f);
         if path.qualifiers.is_empty()
-            && self.mode == Mode::Device
             && functions.iter().any(|f| is_virtual(self, f))
             && let Some(this) = self.frame().and_then(|frame| frame.this.clone())
         {
@@ -28,7 +27,23 @@ impl Machine<'_> {
                 return methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
             }
         }
+        let functions = match self.mode {
+            Mode::Host if path.qualifiers.is_empty() => self.with_overriders(functions, args.len()),
+            _ => functions,
+        };
         functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect()
+    }
+
+    /// Where it is not known whose method runs, any function of the name of a virtual one may be meant.
+    fn with_overriders(&self, functions: Vec<Arc<Function>>, count: usize) -> Vec<Arc<Function>> {
+        let [only] = functions.as_slice() else { return functions };
+        if only.owner.is_none() || !self.is_virtual(only) {
+            return functions;
+        }
+        let named = self.program.functions(&only.name).iter();
+        let may_be = |f: &&Arc<Function>| f.owner.is_some() && f.body.is_some() && f.params.len() >= count;
+        let others: Vec<Arc<Function>> = named.filter(may_be).cloned().collect();
+        if others.len() > 1 { others } else { functions }
     }
 
     /// The part of `this` on which a method runs that is called by its bare name.

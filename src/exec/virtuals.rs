@@ -12,9 +12,10 @@ use super::members::BASES;
 use super::receivers::Method;
 use super::same_type::same_type;
 use super::types::{Layout, Ty};
-use super::value::{Offset, Pointer, Target};
-use crate::domain::Int;
-use crate::ir::{Expr, Function, Path, Type, print};
+use super::value::{Offset, Place, Pointer, Target, Value};
+use crate::domain::{Int, Reason, Unknown, Variation};
+use crate::ir::{Expr, Function, Param, Path, Type, print};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ impl Machine<'_> {
     /// The methods of an object that a call may mean, of its own class or of a base.
     pub(super) fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
         let methods = self.static_methods(object, path, args);
-        if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
+        if !methods.iter().any(|(method, _)| self.is_virtual(method)) {
             return methods;
         }
         let [(method, part)] = methods.as_slice() else {
@@ -42,11 +43,44 @@ impl Machine<'_> {
         // What a variable is declared as is what it is.
         if let Target::Place(place) = &object.target
             && let Some(ty @ Ty::Record(_)) = self.type_of_place(place)
+            && !self.may_stand_for_another(place)
         {
             let whole = Pointer { pointee: ty, ..object.clone() };
             return self.overriders(&methods, &whole, args);
         }
         self.any_of_name(methods, object, path, args)
+    }
+
+    /// Whether a call in host code of a virtual method may run one of a class that is not seen: of the object it is not
+    /// known what it really is.
+    pub(super) fn may_be_overridden(&self, method: &Function, object: Option<&Pointer>) -> bool {
+        let is_known = |place| {
+            matches!(self.type_of_place(place), Some(Ty::Record(_))) && !self.may_stand_for_another(place)
+        };
+        self.mode == Mode::Host
+            && method.owner.is_some()
+            && self.is_virtual(method)
+            && !matches!(object.map(|it| &it.target), Some(Target::Place(place)) if is_known(place))
+    }
+
+    /// Whether what seems to be a variable of host code is a reference parameter of the function that the run began with.
+    fn may_stand_for_another(&self, place: &Place) -> bool {
+        let Some(frame) = self.state.frames.get(place.frame).filter(|_| self.mode == Mode::Host) else {
+            return false;
+        };
+        let slot = frame.slots.get(place.local.0 as usize);
+        let is_it = |param: &Param| param.local == place.local && matches!(param.ty, Type::Reference(_));
+        slot.is_some_and(|slot| !slot.reference) && frame.function.params.iter().any(is_it)
+    }
+
+    /// Of such a call nothing is known but what it launches.
+    pub(super) fn overridden(&mut self, object: Option<&Pointer>, method: &str, args: usize, span: Span) -> Value {
+        let words = format!("`{method}` is virtual, and of which class its object is is not known");
+        let why = Unknown::new(Reason::UnknownFunction, span, words);
+        if let Some(object) = object {
+            self.lose_object(object, method, args, &why);
+        }
+        Value::opaque(Variation::Uniform, why)
     }
 
     /// Any class may be derived from that of the object.
