@@ -427,7 +427,7 @@ impl Machine<'_> {
     }
 
     fn integer(&mut self, expr: &Expr) -> Option<Int> {
-        match self.evaluate(expr) {
+        match self.operand(expr) {
             Value::Int(int, _) => Some(int),
             _ => None,
         }
@@ -438,6 +438,10 @@ impl Machine<'_> {
         let dim3 = super::types::builtin("dim3");
         let value = match (&expr.kind, &dim3) {
             (ExprKind::InitList(items), Some(ty)) => self.construct(ty, items, expr.span),
+            (_, Some(ty)) if self.is_of_own_class(expr) => match self.converted_shape(expr, ty) {
+                Some(value) => value,
+                None => return [None, None, None],
+            },
             _ => self.evaluate(expr),
         };
         // A `dim3` of which nothing is known is a symbol; as a number it would be x alone.
@@ -447,6 +451,21 @@ impl Machine<'_> {
             return [None, None, None];
         }
         self.shape_value(&value)
+    }
+
+    /// Whether it is an object of a class of the program, and no `dim3`.
+    fn is_of_own_class(&mut self, expr: &Expr) -> bool {
+        matches!(self.type_of(expr), Ty::Record(layout)
+            if layout.record.is_some() && !matches!(&*layout.name, "dim3" | "uint3" | "int3"))
+    }
+
+    /// What the class of an object makes of it where a `dim3` is asked for: one, or a number.
+    fn converted_shape(&mut self, expr: &Expr, dim3: &Ty) -> Option<Value> {
+        let Ty::Record(layout) = dim3 else { return None };
+        if let Some(made) = self.of_other_class(layout, expr) {
+            return Some(made);
+        }
+        Some(self.operand(expr)).filter(|value| matches!(value, Value::Int(..)))
     }
 
     fn shape_value(&mut self, value: &Value) -> [Option<Int>; 3] {
