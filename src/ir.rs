@@ -18,6 +18,7 @@ pub(crate) mod program;
 pub(crate) mod unpack;
 pub(crate) mod unrolling;
 pub(crate) mod visit;
+pub(crate) mod writes;
 
 use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
@@ -550,6 +551,8 @@ pub struct Declaration {
     pub dimension_spans: Vec<Span>,
     /// Whether it is `const` or `constexpr`.
     pub constant: bool,
+    /// Whether it is `static`.
+    pub fixed: bool,
     /// Whether it is `volatile`, or what it leads to.
     pub volatile: bool,
 }
@@ -691,6 +694,8 @@ pub struct Function {
     pub damaged: bool,
     /// The functions that it calls, found when first asked for.
     pub calls: FoundLater<Vec<Name>>,
+    /// The variables that its text may change, found when first asked for.
+    pub writes: FoundLater<Vec<writes::Write>>,
     /// The types that its body, and the lambdas in it, declare variables with, and what is used of those, found when first
     /// asked for.
     pub(crate) declared_types: FoundLater<declared::Variables>,

@@ -28,6 +28,7 @@ mod parts;
 mod places;
 mod plain;
 mod turn;
+pub(crate) mod written;
 
 use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;

@@ -17,6 +17,7 @@ use crate::ir::program::Program;
 use crate::ir::{Function, Name};
 use crate::preproc::{Included, Outside};
 use crate::scenario::hosts::{Led, Question};
+use crate::slice::written::is_written;
 use crate::source::{FileId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -46,6 +47,8 @@ pub(super) struct Asking<'a> {
     /// What each of its headers sees; none if a header is included twice, so that its number does not tell its text.
     outsides: Option<FxHashMap<FileId, &'a Outside>>,
     definers: RefCell<Option<Definers<'a>>>,
+    /// Names of variables, and whether the program ever changes them.
+    written: RefCell<FxHashMap<Name, bool>>,
 }
 
 impl<'a> Asking<'a> {
@@ -53,7 +56,7 @@ impl<'a> Asking<'a> {
         let outsides: FxHashMap<FileId, &Outside> =
             headers.iter().map(|header| (header.file.id, &header.outside)).collect();
         let outsides = (outsides.len() == headers.len()).then_some(outsides);
-        Asking { program, settings, outsides, definers: RefCell::new(None) }
+        Asking { program, settings, outsides, definers: RefCell::new(None), written: RefCell::default() }
     }
 
     /// What tells a run of a function of a header; none of another.
@@ -68,6 +71,8 @@ impl<'a> Asking<'a> {
         let mut hasher = DefaultHasher::new();
         outsides.get(&function.span.file).hash(&mut hasher);
         for name in names {
+            let is_variable = !self.program.variables(name).is_empty();
+            (is_variable && self.is_written(name)).hash(&mut hasher);
             (name, question.launching.contains(name)).hash(&mut hasher);
             for file in definers.files_of(name) {
                 (file, outsides.get(file)).hash(&mut hasher);
@@ -75,6 +80,18 @@ impl<'a> Asking<'a> {
         }
         let Question { lenient, .. } = *question;
         Some(Asked { function: function.span, settings: self.settings, lenient, names: hasher.finish() })
+    }
+}
+
+impl Asking<'_> {
+    /// Whether the program ever changes a variable of this name.
+    fn is_written(&self, name: &Name) -> bool {
+        if let Some(known) = self.written.borrow().get(name) {
+            return *known;
+        }
+        let written = is_written(self.program, name);
+        self.written.borrow_mut().insert(name.clone(), written);
+        written
     }
 }
 

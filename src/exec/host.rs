@@ -13,6 +13,7 @@ mod called;
 mod choices;
 mod consistent;
 mod elements;
+mod globals;
 mod guarded;
 mod refuted;
 mod residues;
@@ -24,15 +25,13 @@ mod warp;
 
 use super::condition::Truth;
 use super::join::Join;
-use super::machine::{ChosenKernel, Claim, Exit, Frame, Implied, Machine, Mode, State, empty_frame};
+use super::machine::{ChosenKernel, Claim, Exit, Implied, Machine, Mode, State};
 use super::rejoin::changed;
-use super::slots::{Slot, Slots};
-use super::types::Ty;
 use super::value::NOWHERE;
-use super::value::{Condition, Place, Pointer, Steps, Target, Value};
+use super::value::{Condition, Value};
 use crate::domain::{Reason, SymbolId, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
-use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
+use crate::ir::{Expr, Name, Path, Stmt, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -50,51 +49,6 @@ const MOST_CASES: usize = 32;
 const MOST_TRIES: u32 = 512;
 
 impl Machine<'_> {
-    /// A frame outside of all others that holds the file-scope variables.
-    pub(crate) fn globals_frame(&mut self) -> Frame {
-        let names = self.program.modules.iter().flat_map(|module| &module.variables);
-        for variable in names {
-            let next = self.host.globals.len() as u32;
-            self.host.globals.entry((variable.namespace.clone(), variable.name.clone())).or_insert(next);
-        }
-        let mut frame = empty_frame();
-        frame.slots = Slots::unwritten(self.host.globals.len());
-        frame
-    }
-
-    /// Where a file-scope variable of host code is kept.
-    pub(crate) fn host_variable(&mut self, variable: &Declaration) -> Option<Pointer> {
-        if self.mode != Mode::Host
-            || !matches!(variable.storage, Storage::Global | Storage::Static | Storage::Automatic)
-        {
-            return None;
-        }
-        let name = (variable.namespace.clone(), variable.name.clone());
-        let local = crate::ir::LocalId(*self.host.globals.get(&name)?);
-        let slot = self.state.frames.first()?.slots.get(local.0 as usize)?;
-        if matches!(slot.ty, Ty::Void) {
-            let ty = self.resolve_type(&variable.ty);
-            let value = match &variable.init {
-                Some(init) => {
-                    let value =
-                        self.within(Rc::default(), &variable.namespace, |machine| machine.initial(init, &ty));
-                    self.convert(value, &ty)
-                }
-                None if matches!(ty, Ty::Array(..) | Ty::Record(_)) => Value::Undefined,
-                None => {
-                    let why = Unknown::new(Reason::DataDependent, NOWHERE, "a variable set at run time");
-                    self.unknown_of(&ty, Variation::Uniform, &variable.name, &why)
-                }
-            };
-            if let Some(frame) = self.state.frames.first_mut() {
-                frame.slots.set(local.0 as usize, Slot { value, ty, reference: false });
-            }
-        }
-        let pointee = self.state.frames.first()?.slots.get(local.0 as usize)?.ty.clone();
-        let place = Place { frame: 0, local, path: Steps::new(), blurred: false };
-        Some(Pointer { target: Target::Place(place), pointee, volatile: false })
-    }
-
     /// `if` in host code: both sides are run unless the numbers decide.
     pub(crate) fn host_branch(&mut self, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let span = cond.span;

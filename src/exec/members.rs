@@ -5,8 +5,8 @@
 use super::machine::{Asked, Machine};
 use super::types::Env;
 use super::types::{Layout, Ty};
-use super::value::Value;
-use crate::domain::{Reason, Unknown};
+use super::value::{NOWHERE, Value};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::print;
 use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
 use crate::source::Span;
@@ -347,6 +347,10 @@ impl Machine<'_> {
                 self.constant_of(&record, &base.env, name, depth - 1)
             });
         };
+        if !self.is_settled_member(constant) {
+            let why = Unknown::new(Reason::DataDependent, NOWHERE, "a static member that the program changes");
+            return Some(Value::opaque(Variation::Uniform, why));
+        }
         let init = constant.init.as_ref()?;
         if let Some(value) = self.lookups.memo.constant(constant, env) {
             return Some(value);

@@ -165,7 +165,10 @@ impl Machine<'_> {
                 Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true }
             }
             _ => {
-                let slot = self.declare_automatic(declaration);
+                let slot = match self.host_static(declaration) {
+                    Some(kept) => kept,
+                    None => self.declare_automatic(declaration),
+                };
                 let volatile = declaration.volatile || self.names_volatile(&declaration.ty);
                 Slot { value: slot.value.if_volatile(volatile), ..slot }
             }
@@ -191,7 +194,7 @@ impl Machine<'_> {
         }
     }
 
-    fn declare_automatic(&mut self, declaration: &Declaration) -> Slot {
+    pub(super) fn declare_automatic(&mut self, declaration: &Declaration) -> Slot {
         if let Type::Reference(inner) = &declaration.ty {
             let target = declaration.init.as_ref().map(|init| self.locate(init));
             match target {

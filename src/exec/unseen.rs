@@ -154,6 +154,9 @@ impl Machine<'_> {
         let mut waits = self.program.functions(name).iter().any(is_of_program);
         let computes = builtins::only_computes(name) && self.program.functions(name).is_empty();
         // What is worked out of the same numbers is the same number.
+        if host {
+            self.leave_to_other_files(callee, span);
+        }
         let is_same_of_same = host || computes && builtins::is_repeatable(name);
         let mut variation = if is_same_of_same { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);

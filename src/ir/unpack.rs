@@ -46,6 +46,7 @@ pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option
     made.return_type = all.ty(&of.return_type);
     made.body = of.body.as_ref().map(|body| all.stmts(body));
     made.calls = FoundLater::default();
+    made.writes = FoundLater::default();
     made.declared_types = FoundLater::default();
     made
 }

@@ -205,6 +205,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: Vec::new(),
             constant: false,
+            fixed: false,
             volatile: false,
         }
     }
@@ -273,6 +274,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: declared.dimensions,
             constant,
+            fixed: specifiers.fixed,
             volatile: specifiers.is_volatile,
         })
     }

@@ -90,6 +90,7 @@ impl<'t> Lowerer<'t> {
             block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
             calls: FoundLater::default(),
+            writes: FoundLater::default(),
             declared_types: FoundLater::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),

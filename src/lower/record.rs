@@ -240,6 +240,7 @@ impl<'t> Lowerer<'t> {
                 span: self.span(node),
                 dimension_spans: declared.dimensions,
                 constant,
+                fixed: true,
                 volatile: specifiers.is_volatile,
             });
         }
@@ -357,6 +358,7 @@ impl<'t> Lowerer<'t> {
                 span,
                 dimension_spans: Vec::new(),
                 constant: true,
+                fixed: true,
                 volatile: false,
             });
         }

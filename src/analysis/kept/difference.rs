@@ -138,12 +138,14 @@ fn head(function: &Function) -> impl Hash + '_ {
         block_directive,
         damaged: _,
         calls: _,
+        writes: _,
         declared_types: _,
         mentions,
         name_span,
         span: _,
     } = function;
     let names = (name, namespace, owner, owner_args, name_span, mentions, body.is_some());
+    let written = crate::ir::writes::named(function);
     let shape = (owner_params, kind, template_params, specialization, is_virtual, is_const);
-    (names, shape, (params, return_type, launch_bounds, block_directive))
+    (names, shape, (params, return_type, launch_bounds, block_directive), written)
 }

@@ -18,33 +18,11 @@ use crate::exec::types::Ty;
 use crate::exec::unseen::Callee;
 use crate::exec::value::{Place, Pointer, Steps, Target, Value};
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Lambda, Path, Through, Type};
+use crate::slice::written::may_change_argument;
 use crate::source::Span;
 use std::sync::Arc;
 
 impl Machine<'_> {
-    /// Whether a function or method that is not followed may change its argument `at`, of `count`.
-    fn may_change_argument(&self, callee: Callee<'_>, (at, count): (usize, usize)) -> bool {
-        let takes_them = |f: &&Arc<Function>| {
-            let is_pack = f.params.last().is_some_and(|last| last.pack);
-            !f.span.is_built_in() && (is_pack || count <= f.params.len())
-        };
-        let mut declared = self.program.functions(callee.name()).iter().filter(takes_them).peekable();
-        if declared.peek().is_none() {
-            return match takes(callee) {
-                Takes::Values => false,
-                Takes::Reference(number) => number == at,
-                Takes::Anything => true,
-            };
-        }
-        declared.any(|function| {
-            let last = function.params.last().filter(|last| last.pack);
-            function.params.get(at).or(last).is_some_and(|param| {
-                let may_refer = matches!(param.ty, Type::Reference(_) | Type::Auto | Type::Opaque);
-                may_refer && !param.to_const
-            })
-        })
-    }
-
     /// Hands an argument to something that is not followed: `value` is what it is, `at` its number of `count`.
     pub(crate) fn hand_to_unfollowed(
         &mut self,
@@ -57,7 +35,7 @@ impl Machine<'_> {
         if let Value::Closure(lambda, frame) = value {
             let is_dispatch = callee.name().starts_with("AT_DISPATCH");
             self.host_lambda_given(lambda, *frame, is_dispatch, &why);
-        } else if self.may_change_argument(callee, (at, count)) {
+        } else if may_change_argument(self.program, callee.name(), (at, count), takes(callee)) {
             self.lose_argument(arg, &why);
         }
     }
@@ -78,7 +56,7 @@ impl Machine<'_> {
     }
 
     /// What lies at a place may be anything.
-    fn lose_at(&mut self, pointer: &Pointer, why: &Unknown) {
+    pub(super) fn lose_at(&mut self, pointer: &Pointer, why: &Unknown) {
         match &pointer.target {
             Target::Place(_) if matches!(pointer.pointee, Ty::Array(..)) => {
                 let first = Self::decay(pointer.clone());
@@ -204,7 +182,7 @@ fn takes(callee: Callee<'_>) -> Takes {
             let innermost = path.qualifiers.last().map(|(name, _)| &**name);
             by_value::takes(outermost, innermost, &path.name)
         }
-        Callee::Named(name) => by_value::takes(None, None, name),
+        Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => by_value::takes(None, None, name),
         Callee::Method(name) => by_value::method_takes(name),
         Callee::Constructor(class) => by_value::class_takes(class),
         Callee::CallOperator | Callee::Unnamed(_) => Takes::Anything,

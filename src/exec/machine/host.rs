@@ -21,7 +21,14 @@ pub(crate) struct Host {
     pub implied: Vec<Implied>,
     /// File-scope variables, by namespace and name: their slot in the outermost frame.
     pub globals: FxHashMap<(Namespace, Name), u32>,
-    /// Those of them that are arrays which nothing is known of.
+    /// The number of the first slot of `static` variables there, above 0 if there are any, and where those are declared.
+    pub first_static: usize,
+    pub statics: Vec<Span>,
+    /// Names of variables, and whether the program ever changes them.
+    pub written: FxHashMap<Name, bool>,
+    /// Whether code of another file ran.
+    pub has_left: bool,
+    /// Those of the file-scope variables that are arrays which nothing is known of.
     pub arrays: FxHashMap<(Namespace, Name), ObjectId>,
     /// How often memory was written to.
     pub writes: u32,

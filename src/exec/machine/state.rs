@@ -175,6 +175,7 @@ fn nothing() -> Arc<Function> {
             block_directive: None,
             damaged: false,
             calls: FoundLater::default(),
+            writes: FoundLater::default(),
             declared_types: FoundLater::default(),
             mentions: Mentions::default(),
             name_span: NOWHERE,

@@ -1,0 +1,176 @@
+//! What do file-scope variables of host code hold, and `static` ones of functions?
+//!
+//! A run that begins with `main` finds what they were given at first. One that begins elsewhere finds that only in those
+//! which nothing changes that is seen: of the others it is not known what ran before.
+//!
+//! ```text
+//! static int threads = 32;
+//! void set(int n) { threads = n; }
+//! void run(float *o) { kernel<<<1, threads>>>(o); }      any number
+//! ```
+
+use super::Machine;
+use crate::domain::{Reason, Unknown, Variation};
+use crate::exec::machine::{Frame, Mode, empty_frame};
+use crate::exec::slots::{Slot, Slots};
+use crate::exec::types::Ty;
+use crate::exec::unseen::Callee;
+use crate::exec::value::NOWHERE;
+use crate::exec::value::{Place, Pointer, Steps, Target, Value};
+use crate::ir::{Declaration, Function, LocalId, Name, Storage};
+use crate::slice::written::{changes_local, is_written};
+use crate::source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The most `static` variables of functions that a run follows.
+const MOST_STATICS: usize = 64;
+
+impl Machine<'_> {
+    /// A frame outside of all others that holds the file-scope variables.
+    pub(crate) fn globals_frame(&mut self) -> Frame {
+        let names = self.program.modules.iter().flat_map(|module| &module.variables);
+        for variable in names {
+            let next = self.host.globals.len() as u32;
+            self.host.globals.entry((variable.namespace.clone(), variable.name.clone())).or_insert(next);
+        }
+        let mut frame = empty_frame();
+        self.host.first_static = self.host.globals.len() + 1;
+        frame.slots = Slots::unwritten(self.host.first_static + MOST_STATICS);
+        frame
+    }
+
+    /// Where a file-scope variable of host code is kept.
+    pub(crate) fn host_variable(&mut self, variable: &Declaration) -> Option<Pointer> {
+        if self.mode != Mode::Host
+            || !matches!(variable.storage, Storage::Global | Storage::Static | Storage::Automatic)
+        {
+            return None;
+        }
+        let name = (variable.namespace.clone(), variable.name.clone());
+        let local = LocalId(*self.host.globals.get(&name)?);
+        let slot = self.state.frames.first()?.slots.get(local.0 as usize)?;
+        if matches!(slot.ty, Ty::Void) {
+            let ty = self.resolve_type(&variable.ty);
+            let init = variable.init.as_ref().filter(|_| self.holds_its_first(variable));
+            let value = match init {
+                Some(init) => {
+                    let value =
+                        self.within(Rc::default(), &variable.namespace, |machine| machine.initial(init, &ty));
+                    self.convert(value, &ty)
+                }
+                None if matches!(ty, Ty::Array(..) | Ty::Record(_)) => Value::Undefined,
+                None => {
+                    let why = Unknown::new(Reason::DataDependent, NOWHERE, "a variable set at run time");
+                    self.unknown_of(&ty, Variation::Uniform, &variable.name, &why)
+                }
+            };
+            if let Some(frame) = self.state.frames.first_mut() {
+                frame.slots.set(local.0 as usize, Slot { value, ty, reference: false });
+            }
+        }
+        self.in_globals(local)
+    }
+
+    fn in_globals(&self, local: LocalId) -> Option<Pointer> {
+        let pointee = self.state.frames.first()?.slots.get(local.0 as usize)?.ty.clone();
+        let place = Place { frame: 0, local, path: Steps::new(), blurred: false };
+        Some(Pointer { target: Target::Place(place), pointee, volatile: false })
+    }
+
+    /// Whether a file-scope variable that was not looked at before still holds what it was initialised with.
+    fn holds_its_first(&mut self, variable: &Declaration) -> bool {
+        if variable.constant {
+            return true;
+        }
+        if self.host.has_left && !variable.fixed {
+            return false;
+        }
+        self.begins_with_main() || !self.is_ever_written(&variable.name)
+    }
+
+    fn begins_with_main(&self) -> bool {
+        self.state.frames.get(1).is_some_and(|frame| &*frame.function.name == "main")
+    }
+
+    fn is_ever_written(&mut self, name: &Name) -> bool {
+        if let Some(known) = self.host.written.get(name) {
+            return *known;
+        }
+        let written = is_written(self.program, name);
+        self.host.written.insert(name.clone(), written);
+        written
+    }
+
+    /// A static data member holds what it was initialised with: it is a constant, or nothing changes it.
+    pub(crate) fn is_settled_member(&mut self, member: &Declaration) -> bool {
+        self.mode == Mode::Device || member.constant || !self.is_ever_written(&member.name)
+    }
+
+    /// A `static` variable of a function: made once, where it is first met.
+    pub(crate) fn host_static(&mut self, declaration: &Declaration) -> Option<Slot> {
+        let is_kept = self.mode == Mode::Host
+            && declaration.storage == Storage::Static
+            && !declaration.constant
+            && self.host.first_static > 0;
+        let function = Arc::clone(&self.frame().filter(|_| is_kept)?.function);
+        if !changes_local(self.program, &function, declaration.local) {
+            return None;
+        }
+        let statics = &mut self.host.statics;
+        let number = match statics.iter().position(|span| *span == declaration.name_span) {
+            Some(known) => known,
+            None => {
+                statics.push(declaration.name_span);
+                statics.len() - 1
+            }
+        };
+        let local = LocalId(u32::try_from(self.host.first_static + number).ok()?);
+        let is_made = |slot: &Slot| !matches!(slot.ty, Ty::Void);
+        let kept = self.state.frames.first()?.slots.get(local.0 as usize).map(is_made);
+        if kept != Some(true) {
+            let slot = self.declare_automatic(declaration);
+            if slot.reference {
+                return Some(slot);
+            }
+            let is_first = self.begins_with_main() && number < MOST_STATICS;
+            let value = match is_first {
+                true => slot.value,
+                false => {
+                    let why = Unknown::new(
+                        Reason::DataDependent,
+                        declaration.name_span,
+                        "a `static` variable, which earlier calls change",
+                    );
+                    self.unknown_of(&slot.ty, Variation::Uniform, &declaration.name, &why)
+                }
+            };
+            if number >= MOST_STATICS {
+                return Some(Slot { value, ..slot });
+            }
+            self.state.frames.first_mut()?.slots.set(local.0 as usize, Slot { value, ..slot });
+        }
+        let place = self.in_globals(local)?;
+        Some(Slot { ty: place.pointee.clone(), value: Value::Pointer(place), reference: true })
+    }
+
+    /// Code runs that is not followed: where it belongs to the program, it may change file-scope variables that other
+    /// files can name.
+    pub(crate) fn leave_to_other_files(&mut self, callee: Callee<'_>, span: Span) {
+        let is_open = |function: &Function| function.body.is_none() && !function.span.is_built_in();
+        if !self.program.functions(callee.name()).iter().any(|it| is_open(it)) {
+            return;
+        }
+        self.host.has_left = true;
+        let why = callee.may_have_changed(span);
+        let variables = self.program.modules.iter().flat_map(|module| &module.variables);
+        let open = variables.filter(|it| !it.constant && !it.fixed);
+        let open: Vec<_> = open.map(|it| (it.namespace.clone(), it.name.clone())).collect();
+        for name in open {
+            let Some(local) = self.host.globals.get(&name).map(|local| LocalId(*local)) else { continue };
+            if let Some(pointer) = self.in_globals(local).filter(|it| !matches!(it.pointee, Ty::Void)) {
+                self.lose_at(&pointer, &why);
+            }
+        }
+    }
+}
