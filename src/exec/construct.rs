@@ -170,7 +170,9 @@ impl Machine<'_> {
         let best = self.best_of(chosen, &[], args);
         if best.is_empty() {
             // `T() = default;`
-            return if args.is_empty() { None } else { Some(self.unseen_object(layout, args, span)) };
+            let is_declared = || all.iter().any(|f| f.owner.as_ref() == Some(&layout.name) && takes_nothing(f));
+            let is_lost = !args.is_empty() || self.mode == Mode::Host && is_declared();
+            return is_lost.then(|| self.unseen_object(layout, args, span));
         }
         Some(match only(best) {
             Some(constructor) => self.run_on_new(layout, &constructor, args, span),
@@ -454,6 +456,11 @@ impl Machine<'_> {
             },
         }
     }
+}
+
+/// Whether a constructor can be called without arguments.
+fn takes_nothing(constructor: &Function) -> bool {
+    constructor.params.iter().all(|param| param.default.is_some())
 }
 
 /// Whether a constructor has an initialiser of a base that is not followed.

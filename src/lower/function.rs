@@ -66,6 +66,11 @@ impl<'t> Lowerer<'t> {
         if body.is_none() && child_of_kind(node, "try_statement").is_some() {
             body = Some(vec![self.stmt_at(node, StmtKind::Unsupported(TRY, Vec::new()))]);
         }
+        // `T() = default;` does nothing but what each constructor begins with.
+        let is_default = child_of_kind(node, "default_method_clause").is_some();
+        if is_default && params.is_empty() && owner.as_ref() == Some(&name) {
+            body = Some(Vec::new());
+        }
         let launch_bounds = self.launch_bounds(node, enclosing);
         let outermost = enclosing.outermost(node);
         let span = self.span(outermost).to(self.span(node));

@@ -61,7 +61,7 @@ impl Masker<'_> {
         if !(begins || self.after_condition()) {
             return;
         }
-        if self.is(after, b';') && self.has_bare_type(open, close) {
+        if self.is(after, b';') && self.has_bare_type(open, close) && !self.names_class(at) {
             return self.mask(at, close, MaskKind::Other, "");
         }
         self.statements_as_argument(at, open, close);
@@ -93,6 +93,16 @@ impl Masker<'_> {
         let open = self.partner_of(before).filter(|_| self.is(before, b')'));
         open.and_then(|open| open.checked_sub(1))
             .is_some_and(|word| matches!(self.word(word), "if" | "for" | "while" | "constexpr"))
+    }
+
+    /// Whether it is the name of a class that is defined before: `Shape(int, int);` declares a constructor.
+    fn names_class(&self, at: usize) -> bool {
+        let word = self.word(at);
+        let says = |before: usize| matches!(self.word(before), "class" | "struct" | "union");
+        (0..at).filter(|before| says(*before)).any(|before| {
+            let mut names = (before + 1..before + 4).take_while(|name| self.is_ident(*name));
+            names.any(|name| self.word(name) == word)
+        })
     }
 
     /// Whether some argument is nothing but a built-in type: `SWAP(int, a, b)`.
