@@ -21,6 +21,7 @@ impl Machine<'_> {
             if let Some(class) = self.class_of_static(function, path, &env) {
                 env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
             }
+            self.add_class_defaults(function, path, &mut env);
         } else if function.owner.is_some() {
             env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         }
@@ -28,6 +29,29 @@ impl Machine<'_> {
         env.bindings.extend(explicit.bindings);
         reopen(&mut env, function);
         env
+    }
+
+    /// `Tile<>::run()`, where `run` is defined outside of its class: the class says what its parameters are by default.
+    fn add_class_defaults(&mut self, function: &Function, path: &Path, env: &mut Env) {
+        let Some((name, args)) = path.qualifiers.last() else { return };
+        let is_bound = |param: &TemplateParam| env.bindings.contains_key(&param.name);
+        if !args.is_empty()
+            || function.owner.as_ref() != Some(name)
+            || function.owner_params.iter().all(is_bound)
+            // In the class itself its bare name is that of the class with its own arguments.
+            || self.own_records().iter().any(|record| record.name == *name)
+        {
+            return;
+        }
+        let Some(class) = self.class_before(path, true) else { return };
+        let params = class.record.iter().flat_map(|record| &record.template_params);
+        for (of_class, own) in params.zip(&function.owner_params) {
+            if let Some(bound) = class.env.bindings.get(&of_class.name)
+                && !env.bindings.contains_key(&own.name)
+            {
+                env.bindings.insert(own.name.clone(), bound.clone());
+            }
+        }
     }
 
     /// What the template parameters of a function stand for in a call that is not run.
