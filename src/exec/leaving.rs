@@ -10,7 +10,7 @@
 //! while (next[i]) i++;               // after the loop, `i` differs between threads
 //! ```
 
-use super::machine::{Machine, Mode, State};
+use super::machine::{Machine, State};
 use super::slots::Slot;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
@@ -110,9 +110,6 @@ impl Machine<'_> {
 
     /// The active threads go to a label that follows.
     pub(super) fn jump(&mut self, label: &Name) {
-        if self.mode == Mode::Host {
-            return;
-        }
         self.note_departure(false);
         self.note_apart();
         self.around.returns += 1;

@@ -31,8 +31,11 @@ impl Machine<'_> {
         } else {
             Exit::Return
         };
-        if self.mode == Mode::Device && !state.jumps.is_empty() {
+        if !state.jumps.is_empty() {
             self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None, sides: None });
+            if self.mode == Mode::Host {
+                return;
+            }
         }
         let ends = exit == Exit::Return && self.is_outermost(&state);
         if !(ends || (self.mode == Mode::Host && !state.exited.is_empty())) {
@@ -137,6 +140,13 @@ impl Machine<'_> {
     /// Where the states that left a loop since `mark` go on.
     pub(crate) fn rejoin_loop(&mut self, mark: usize) {
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
+    }
+
+    /// Whether a way through host code that was left is on its way to a label of the innermost function.
+    pub(super) fn is_label_awaited(&self) -> bool {
+        let depth = self.state.frames.len();
+        let is_jump = |left: &Left| left.exit == Exit::Jump && left.state.frames.len() == depth;
+        self.mode == Mode::Host && self.around.left.iter().any(is_jump)
     }
 
     /// Where the states go on that are on their way to a label of the innermost function.

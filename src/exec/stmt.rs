@@ -28,7 +28,7 @@ impl Machine<'_> {
                 self.arrive_at(label);
             }
             if self.state.active.is_empty() {
-                if self.state.jumps.is_empty() {
+                if self.state.jumps.is_empty() && !self.is_label_awaited() {
                     return;
                 }
                 continue;

@@ -73,6 +73,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
             "rules",
             "scenario",
             "shape",
+            "slice",
             "source",
             "syntax",
             "verdict",
