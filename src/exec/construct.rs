@@ -170,7 +170,8 @@ impl Machine<'_> {
         let best = self.best_of(chosen, &[], args);
         if best.is_empty() {
             // `T() = default;`
-            let is_declared = || all.iter().any(|f| f.owner.as_ref() == Some(&layout.name) && takes_nothing(f));
+            let is_declared =
+                || all.iter().any(|f| f.owner.as_ref() == Some(&layout.name) && takes_nothing(f));
             let is_lost = !args.is_empty() || self.mode == Mode::Host && is_declared();
             return is_lost.then(|| self.unseen_object(layout, args, span));
         }

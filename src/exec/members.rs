@@ -348,7 +348,8 @@ impl Machine<'_> {
             });
         };
         if !self.is_settled_member(constant) {
-            let why = Unknown::new(Reason::DataDependent, NOWHERE, "a static member that the program changes");
+            let why =
+                Unknown::new(Reason::DataDependent, NOWHERE, "a static member that the program changes");
             return Some(Value::opaque(Variation::Uniform, why));
         }
         let init = constant.init.as_ref()?;

@@ -74,7 +74,13 @@ impl Machine<'_> {
     }
 
     /// Of such a call nothing is known but what it launches.
-    pub(super) fn overridden(&mut self, object: Option<&Pointer>, method: &str, args: usize, span: Span) -> Value {
+    pub(super) fn overridden(
+        &mut self,
+        object: Option<&Pointer>,
+        method: &str,
+        args: usize,
+        span: Span,
+    ) -> Value {
         let words = format!("`{method}` is virtual, and of which class its object is is not known");
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         if let Some(object) = object {

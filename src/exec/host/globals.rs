@@ -1,7 +1,7 @@
 //! What do file-scope variables of host code hold, and `static` ones of functions?
 //!
 //! A run that begins with `main` finds what they were given at first. One that begins elsewhere finds that only in those
-//! which nothing changes that is seen: of the others it is not known what ran before.
+//! which nothing changes that is seen, and that no other file can name: of the others it is not known what ran before.
 //!
 //! ```text
 //! static int threads = 32;
@@ -86,7 +86,9 @@ impl Machine<'_> {
         if self.host.has_left && !variable.fixed {
             return false;
         }
-        self.begins_with_main() || !self.is_ever_written(&variable.name)
+        // What is no whole program has other files, which may change what they can name.
+        let is_own = variable.fixed || !self.program.functions("main").is_empty();
+        self.begins_with_main() || is_own && !self.is_ever_written(&variable.name)
     }
 
     fn begins_with_main(&self) -> bool {
