@@ -366,60 +366,62 @@ impl Machine<'_> {
         self.construct(&resolved, args, span)
     }
 
+    /// An object of a class.
+    fn construct_object(&mut self, layout: &Rc<Layout>, args: &[Expr], span: Span) -> Value {
+        if args.is_empty() && self.is_number_object(layout) {
+            return self.member_constant(layout, &"value".into()).unwrap_or(Value::Undefined);
+        }
+        if let [single] = args
+            && let Some(made) = self.of_other_class(layout, single)
+        {
+            return made;
+        }
+        if let Some(object) = self.by_inherited(layout, args, span) {
+            return object;
+        }
+        if let Some(object) = self.constructed(layout, args, span) {
+            return object;
+        }
+        if let [single] = args
+            && &*layout.name != "dim3"
+            && !matches!(single.kind, ExprKind::Designated(..))
+            && (!matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
+                || matches!(self.type_of(single), Ty::Record(of) if of.name == layout.name))
+            && !self.is_first_item(layout, single)
+        {
+            let value = self.evaluate(single);
+            if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
+                return value;
+            }
+            let step = smallvec![Step::Member(layout.fields[0].name.clone())];
+            return Value::Aggregate(Rc::new(vec![(step, value)]));
+        }
+        let dim3 = &*layout.name == "dim3";
+        if !dim3 && !self.has_constructors(layout) {
+            return self.aggregate(layout, &mut Items::new(args, span));
+        }
+        let mut parts = Vec::new();
+        for (at, field) in layout.fields.iter().enumerate() {
+            let value = match args.get(at) {
+                Some(arg) if field.reference => self.bound(arg, &field.ty),
+                Some(arg) => self.initial(arg, &field.ty),
+                None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
+                None if args.is_empty() => continue,
+                None => unmade(layout, span),
+            };
+            if dim3 && at == 0 && matches!(value, Value::Aggregate(_)) {
+                return value;
+            }
+            let value = if field.reference { value } else { self.convert(value, &field.ty) };
+            push_parts(&mut parts, Step::Member(field.name.clone()), value);
+        }
+        Value::Aggregate(Rc::new(parts))
+    }
+
     /// The same of a type that is known.
     pub(crate) fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Value {
         match ty {
-            Ty::Record(layout) => {
-                let layout = Rc::clone(layout);
-                if args.is_empty() && self.is_number_object(&layout) {
-                    return self.member_constant(&layout, &"value".into()).unwrap_or(Value::Undefined);
-                }
-                if let [single] = args
-                    && let Some(made) = self.of_other_class(&layout, single)
-                {
-                    return made;
-                }
-                if let Some(object) = self.by_inherited(&layout, args, span) {
-                    return object;
-                }
-                if let Some(object) = self.constructed(&layout, args, span) {
-                    return object;
-                }
-                if let [single] = args
-                    && &*layout.name != "dim3"
-                    && !matches!(single.kind, ExprKind::Designated(..))
-                    && (!matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
-                        || matches!(self.type_of(single), Ty::Record(of) if of.name == layout.name))
-                    && !self.is_first_item(&layout, single)
-                {
-                    let value = self.evaluate(single);
-                    if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
-                        return value;
-                    }
-                    let step = smallvec![Step::Member(layout.fields[0].name.clone())];
-                    return Value::Aggregate(Rc::new(vec![(step, value)]));
-                }
-                let dim3 = &*layout.name == "dim3";
-                if !dim3 && !self.has_constructors(&layout) {
-                    return self.aggregate(&layout, &mut Items::new(args, span));
-                }
-                let mut parts = Vec::new();
-                for (at, field) in layout.fields.iter().enumerate() {
-                    let value = match args.get(at) {
-                        Some(arg) if field.reference => self.bound(arg, &field.ty),
-                        Some(arg) => self.initial(arg, &field.ty),
-                        None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
-                        None if args.is_empty() => continue,
-                        None => unmade(&layout, span),
-                    };
-                    if dim3 && at == 0 && matches!(value, Value::Aggregate(_)) {
-                        return value;
-                    }
-                    let value = if field.reference { value } else { self.convert(value, &field.ty) };
-                    push_parts(&mut parts, Step::Member(field.name.clone()), value);
-                }
-                Value::Aggregate(Rc::new(parts))
-            }
+            Ty::Record(layout) => self.construct_object(&Rc::clone(layout), args, span),
             Ty::Array(element, length) => {
                 let length = length.as_ref().and_then(|length| length.as_constant());
                 let element = Rc::clone(element);
