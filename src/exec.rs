@@ -67,6 +67,7 @@ mod inner_branches;
 mod integers;
 mod intrinsics;
 mod join;
+mod lambda_call;
 mod lanes;
 mod launch;
 mod launched;

@@ -11,6 +11,7 @@
 pub(crate) mod declared;
 mod defaults;
 pub(crate) mod found_later;
+mod mentions;
 pub(crate) mod names;
 pub(crate) mod namespace;
 pub(crate) mod print;
@@ -23,6 +24,7 @@ pub(crate) mod writes;
 use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
 use found_later::FoundLater;
+pub(crate) use mentions::Mentions;
 use namespace::Namespace;
 use std::sync::Arc;
 
@@ -715,25 +717,6 @@ impl Function {
             || self.name.starts_with('~')
             || self.name.starts_with("operator")
     }
-}
-
-/// What a function's own text mentions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Mentions {
-    /// A `__shared__` declaration.
-    pub shared: bool,
-    /// A block barrier by any spelling.
-    pub barrier: bool,
-    /// A `volatile` object: what is read is read each time.
-    pub volatile: bool,
-    /// A loop that may wait for what another thread writes, if what it reads is read each time.
-    pub waits: bool,
-    /// An atomic by any spelling.
-    pub atomics: bool,
-    /// An intrinsic by which the lanes of a warp meet.
-    pub lanes: bool,
-    /// A `<<<...>>>` or `cudaLaunchKernel`-like call.
-    pub launch: bool,
 }
 
 /// A slot.

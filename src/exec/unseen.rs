@@ -127,6 +127,19 @@ impl Machine<'_> {
         }
     }
 
+    /// What a function that is not seen may do beside what it does with its arguments.
+    fn may_do_anything(&mut self, (is_reserved, copies): (bool, bool), span: Span) {
+        if !is_reserved {
+            self.clobber();
+        }
+        if !is_reserved && !copies {
+            self.may_access(span);
+        }
+        if !copies {
+            self.may_order(span);
+        }
+    }
+
     pub(super) fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
         let name = callee.name();
         let host = self.mode == Mode::Host;
@@ -141,14 +154,8 @@ impl Machine<'_> {
         if copies && let Some(value) = self.copies_bytes(callee, args, span) {
             return value;
         }
-        if !is_reserved && !is_pure {
-            self.clobber();
-        }
-        if !is_reserved && !is_pure && !copies {
-            self.may_access(span);
-        }
-        if !is_pure && !copies {
-            self.may_order(span);
+        if !is_pure {
+            self.may_do_anything((is_reserved, copies), span);
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);

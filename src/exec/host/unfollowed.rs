@@ -182,7 +182,9 @@ fn takes(callee: Callee<'_>) -> Takes {
             let innermost = path.qualifiers.last().map(|(name, _)| &**name);
             by_value::takes(outermost, innermost, &path.name)
         }
-        Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => by_value::takes(None, None, name),
+        Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => {
+            by_value::takes(None, None, name)
+        }
         Callee::Method(name) => by_value::method_takes(name),
         Callee::Constructor(class) => by_value::class_takes(class),
         Callee::CallOperator | Callee::Unnamed(_) => Takes::Anything,

@@ -1,0 +1,104 @@
+//! What does a call of a lambda do?
+//!
+//! Its body runs in the frame of the function that made it, with what it captured there. A `return` ends the body alone:
+//! whoever called goes on, and so do all who came.
+
+use super::machine::{CALL_DEPTH, Machine};
+use super::packs::argument_at;
+use super::slots::Slot;
+use super::types::Ty;
+use super::unseen::Callee;
+use super::value::Value;
+use crate::domain::ThreadSet;
+use crate::events::Call;
+use crate::ir::{Expr, Lambda, LocalId, Type};
+use crate::source::Span;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    pub(super) fn call_lambda(
+        &mut self,
+        lambda: &Arc<Lambda>,
+        frame: usize,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        match (self.run_lambda(lambda, frame, args, span), &lambda.return_type) {
+            (Value::Pointer(pointer), Some(Type::Reference(_))) => self.read(&pointer, span),
+            (value, _) => value,
+        }
+    }
+
+    /// The same; of a reference that is handed back, where it leads.
+    pub(super) fn run_lambda(
+        &mut self,
+        lambda: &Arc<Lambda>,
+        frame: usize,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        if self.around.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
+            return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
+        }
+        let told = self.told_by_call(lambda, frame, args);
+        let mut slots: Vec<(LocalId, Slot)> = Vec::new();
+        for (at, param) in lambda.params.iter().enumerate() {
+            let Some(arg) = argument_at(args, at) else { break };
+            let slot = match param.pack {
+                true => self.take_pack(param, args.get(at..).unwrap_or_default(), "a lambda", span),
+                false => self.argument(param, arg),
+            };
+            slots.push((param.local, slot));
+        }
+        // Its body uses the slots of the frame it was made in: put that frame on top.
+        let above = self.state.frames.split_off(frame + 1);
+        let exposed_above = self.unexpose(frame + 1);
+        let around = self.begin_lambda(lambda, span);
+        let outer_env = told.and_then(|told| self.exchange_env(told));
+        for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
+            let ty = self.resolve_type(&param.ty);
+            if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
+                slot.value = self.convert(slot.value, &ty);
+                slot.ty = ty;
+            } else if slot.reference && matches!(ty, Ty::Record(_) | Ty::Scalar(_)) {
+                slot = self.bound_reference(slot, &ty, span);
+            }
+            self.set_slot(local, slot);
+        }
+        let (active, doubt) = (self.state.active, self.state.doubt.clone());
+        let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned, f.may_have_returned));
+        if let Some(top) = self.state.frames.last_mut() {
+            (top.result, top.returned, top.may_have_returned) =
+                (Value::Undefined, ThreadSet::NONE, ThreadSet::NONE);
+        }
+        self.around.calls.push(Call { function: "lambda".into(), span });
+        let loops = std::mem::take(&mut self.state.loops);
+        let departures = self.around.departures.len();
+        // `return` must not end the kernel: pretend one more frame by keeping exited apart.
+        let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
+        let outer = self.lambdas.current.replace(Arc::clone(lambda));
+        let jumps = std::mem::take(&mut self.state.jumps);
+        let mark = self.left_mark();
+        self.run(&lambda.body);
+        self.rejoin(mark);
+        (self.lambdas.current, self.state.jumps) = (outer, jumps);
+        (self.around.returns, self.looping.apart) = (returns, apart);
+        self.state.exited = exited;
+        self.state.loops = loops;
+        self.around.departures.truncate(departures);
+        self.around.calls.pop();
+        let result = self.state.frames.last().map_or(Value::Undefined, |f| f.result.clone());
+        if let (Some(top), Some(saved)) = (self.state.frames.last_mut(), saved) {
+            (top.result, top.returned, top.may_have_returned) = saved;
+        }
+        self.end_lambda(lambda, around, &result);
+        if let Some(env) = outer_env {
+            self.exchange_env(env);
+        }
+        self.state.frames.extend(above);
+        self.memory.exposed.extend(exposed_above);
+        self.state.active = active.minus(&self.state.exited);
+        self.state.doubt = doubt;
+        result
+    }
+}
