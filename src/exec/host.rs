@@ -213,6 +213,8 @@ impl Machine<'_> {
         self.host.idle_loops -= u32::from(!reaches);
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
         if !ended {
+            // Where it does not run, nothing was asked in it.
+            self.state.claims.truncate(start.claims.len());
             self.forget_changes(&start);
         }
     }
