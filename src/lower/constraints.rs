@@ -34,16 +34,21 @@ impl Lowerer<'_> {
 
     /// Whether the type of a template's parameter is a concept, so that the parameter is a type.
     pub(super) fn is_constrained(&self, param: Node<'_>) -> bool {
-        let Some(ty) = field(param, "type") else { return false };
-        let name = match ty.kind() {
-            "template_type" => field(ty, "name").map_or("", |name| self.text(name)),
-            _ => self.text(ty),
-        };
-        let plain = name.split('<').next().unwrap_or(name);
-        match plain.rsplit_once("::") {
-            Some(("std" | "::std" | "cuda::std" | "::cuda::std", name)) => STANDARD.contains(&name),
-            Some((_, name)) => self.outline.concepts.contains(name),
-            None => self.outline.concepts.contains(plain),
+        let Some(mut ty) = field(param, "type") else { return false };
+        let mut scopes = Vec::new();
+        while ty.kind() == "qualified_identifier" {
+            scopes.extend(field(ty, "scope").map(|scope| self.text(scope)));
+            let Some(name) = field(ty, "name") else { return false };
+            ty = name;
+        }
+        if ty.kind() == "template_type" {
+            let Some(name) = field(ty, "name") else { return false };
+            ty = name;
+        }
+        let name = self.text(ty);
+        match scopes.as_slice() {
+            ["std"] | ["cuda", "std"] => STANDARD.contains(&name),
+            _ => self.outline.concepts.contains(name),
         }
     }
 
