@@ -234,35 +234,45 @@ impl Machine<'_> {
     }
 
     /// The numbers of a row on every way through host code. Ways that agree on the first `settled` of them are one,
-    /// without the others on which they differ.
+    /// without the others on which they differ: each of these is asked for by itself, as it does not matter how they
+    /// go together.
     fn distinct_cases(
         &mut self,
         row: &[Option<Int>],
         settled: usize,
         way: &[(SymbolId, bool)],
     ) -> Vec<Vec<Option<Settled>>> {
-        let (mut found, are_all) = self.cases(row, way);
-        if !are_all {
-            // Too many ways, as the arguments may differ on each: those that the block and the template arguments
-            // depend on come first.
-            let (first, are_all) = self.cases(&row[..settled], way);
-            found = first;
+        let differs = |at: usize| {
+            at >= settled && row[at].as_ref().is_some_and(|number| self.open_choice(number, way).is_some())
+        };
+        let differing: Vec<usize> = (0..row.len()).filter(|at| differs(*at)).collect();
+        let first = |at: usize| row[at].clone().filter(|_| !differing.contains(&at));
+        let (mut cases, are_all) = self.cases(&(0..row.len()).map(first).collect::<Vec<_>>(), way);
+        for at in differing.into_iter().filter(|_| are_all) {
+            let with = [&row[..settled], &row[at..=at]].concat();
+            let (with, are_all) = self.cases(&with, way);
             if !are_all {
-                found.push(vec![None; settled]);
+                continue;
             }
-            found.iter_mut().for_each(|case| case.resize(row.len(), None));
+            cases.retain_mut(|case| {
+                // A number that is bounded is left open where a way does not reach its bound.
+                let agree = |(one, other): (&Option<Settled>, &Option<Settled>)| {
+                    one.is_none() || other.is_none() || one == other
+                };
+                let is_here = |it: &&Vec<Option<Settled>>| it.iter().zip(&case[..settled]).all(agree);
+                let mut here = with.iter().filter(is_here).map(|it| it[settled]);
+                let number = here.next();
+                case[at] = number.flatten().filter(|number| here.all(|other| other == Some(*number)));
+                // The numbers of some ways go with none of this one.
+                number.is_some()
+            });
         }
-        self.host.cut |= found.is_empty();
-        let mut cases: Vec<Vec<Option<Settled>>> = Vec::new();
-        for case in found {
-            match cases.iter_mut().find(|other| other[..settled] == case[..settled]) {
-                Some(other) => {
-                    let pairs = other.iter_mut().zip(&case);
-                    pairs.filter(|(mine, theirs)| mine != theirs).for_each(|(mine, _)| *mine = None);
-                }
-                None => cases.push(case),
-            }
+        if !are_all {
+            cases.iter_mut().for_each(|case| case[settled..].fill(None));
+            cases.retain(|case| case.iter().any(Option::is_some));
+            cases.push(vec![None; row.len()]);
         }
+        self.host.cut |= cases.is_empty();
         // `n == 0 ? 1 : threads_for(n)`: a block of one thread is what is left where there is nothing to do.
         if cases.iter().any(|case| case[..3].contains(&None)) {
             let is_one = |size: &Option<Settled>| size.is_some_and(|it| it.value == 1);

@@ -165,7 +165,7 @@ impl Machine<'_> {
     }
 
     /// A choice on which the number depends and that `way` does not make.
-    fn open_choice(&self, int: &Int, way: &Way) -> Option<SymbolId> {
+    pub(in crate::exec) fn open_choice(&self, int: &Int, way: &Way) -> Option<SymbolId> {
         int.terms.iter().find_map(|(id, _)| {
             if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
                 return None;
