@@ -41,7 +41,7 @@ pub struct LaunchSite {
     pub rival: Option<Span>,
     /// What keeps it from happening, if the numbers found on every way there do.
     pub refuted: Option<Arc<Refuted>>,
-    /// Whether host code asks before it whether its threads or bytes are too many, of a number that is not known.
+    /// Whether host code first compares its thread or byte count with an unknown value, such as a device limit.
     pub is_asked_about: bool,
     /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
     pub is_guessed: bool,

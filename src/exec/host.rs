@@ -58,7 +58,7 @@ impl Machine<'_> {
         if let Some(holds) = decided {
             return self.run_decided(holds, cond, then, otherwise);
         }
-        self.note_asked(cond);
+        let asked = self.note_asked(cond);
         let start = self.state.clone();
         self.claim(&condition, true);
         self.state.facts.extend(truth.equality);
@@ -72,6 +72,9 @@ impl Machine<'_> {
         let claims = self.state.claims.clone();
         self.note_implied(&held.claims, before, (choice, true));
         self.note_implied(&claims, before, (choice, false));
+        if !held.active.is_empty() && !self.state.active.is_empty() {
+            self.forget_asked(&asked);
+        }
         self.join_sides(held, choice, &truth, span);
     }
 

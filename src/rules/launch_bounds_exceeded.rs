@@ -55,7 +55,7 @@
 //!   all that there ever are.
 //! - Only launches of kernels with shared memory, or with a barrier of the block or warp, are followed; with
 //!   `global-race`, all are.
-//! - A launch is left out if host code compares its threads with something unknown before, such as the limit that the
+//! - A launch is left out if it depends on a comparison of its threads with an unknown value, such as the limit that the
 //!   device reports.
 //! - The limits are those of the CUDA C++ Programming Guide. HIP is not checked.
 

@@ -42,8 +42,8 @@
 //!   another kernel counts for that kernel only, and a product of numbers in it allows this many bytes; any other call
 //!   may allow this kernel anything. If the call is in a file that neither includes, the finding is wrong: allow it
 //!   there.
-//! - A launch is left out if host code compares its dynamic bytes with something unknown before, such as the limit that
-//!   the device reports.
+//! - A launch is left out if it depends on a comparison of its dynamic bytes with an unknown value, such as the limit that
+//!   the device reports. Bytes that are written out as a number there do not count.
 //! - The limits are those of the CUDA C++ Programming Guide, for the given targets. HIP is not checked.
 //! - Arrays that a run does not reach are not counted, though they take their bytes.
 

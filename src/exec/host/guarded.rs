@@ -5,33 +5,58 @@
 //! k<<<1, 256, bytes>>>();
 //! ```
 //!
-//! Then the launch is not made where it does not fit.
+//! Then the launch is not made where it does not fit. It says nothing of later launches if neither side of the
+//! condition leaves the function, as here, where a message is all that follows:
+//!
+//! ```text
+//! if (bytes > properties.sharedMemPerBlock) printf("too many\n");
+//! ```
+//!
+//! A number that is written out is no question about the launch: `if (width() > 512)` asks for the width.
 
 use super::Machine;
 use crate::exec::loops::has_effects;
 use crate::exec::value::Value;
+use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 impl Machine<'_> {
-    /// Notes the numbers that a condition which is not decided holds against something.
-    pub(super) fn note_asked(&mut self, cond: &Expr) {
+    /// Adds the numbers that a condition which is not decided holds against something. Returns those that are new.
+    pub(super) fn note_asked(&mut self, cond: &Expr) -> Vec<i64> {
+        let mut numbers = Vec::new();
+        self.numbers_compared(cond, &mut numbers);
+        numbers.retain(|number| self.host.asked.insert(*number));
+        numbers
+    }
+
+    /// Takes numbers back, which [`Machine::note_asked`] added: no launch behind the condition depends on it.
+    pub(super) fn forget_asked(&mut self, numbers: &[i64]) {
+        numbers.iter().for_each(|number| _ = self.host.asked.remove(number));
+    }
+
+    fn numbers_compared(&mut self, cond: &Expr, out: &mut Vec<i64>) {
         match &cond.kind {
-            ExprKind::Unary(UnaryOp::Not, inner) => self.note_asked(inner),
+            ExprKind::Unary(UnaryOp::Not, inner) => self.numbers_compared(inner, out),
             ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, a, b) => {
-                self.note_asked(a);
-                self.note_asked(b);
+                self.numbers_compared(a, out);
+                self.numbers_compared(b, out);
             }
             ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, a, b) => {
-                for side in [a, b] {
-                    if !has_effects(side)
-                        && let Value::Int(int, _) = self.evaluate(side)
-                        && let Some(number) = int.as_constant()
-                    {
-                        self.host.asked.insert(number);
-                    }
-                }
+                self.number_of(a, out);
+                self.number_of(b, out);
             }
+            // The function may hold it against something.
+            ExprKind::Call { args, .. } => args.iter().for_each(|arg| self.number_of(arg, out)),
             _ => {}
+        }
+    }
+
+    fn number_of(&mut self, expr: &Expr, out: &mut Vec<i64>) {
+        if names_something(expr)
+            && !has_effects(expr)
+            && let Value::Int(int, _) = self.evaluate(expr)
+        {
+            out.extend(int.as_constant());
         }
     }
 
@@ -39,4 +64,11 @@ impl Machine<'_> {
     pub(in crate::exec) fn is_asked_about(&self, numbers: &[i64]) -> bool {
         numbers.iter().any(|number| *number > 1 && self.host.asked.contains(number))
     }
+}
+
+/// Whether an expression holds a name, and so is more than a number that is written out.
+fn names_something(expr: &Expr) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::This);
+    children(expr, &mut |inner| found |= names_something(inner));
+    found
 }
