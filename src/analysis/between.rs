@@ -19,13 +19,23 @@
 //! *}
 //! ```
 //!
-//! Behind the condition of a loop it is in the body, which comes next in either kind of loop:
+//! Behind the condition of a loop it is in the body, which comes next in either kind of loop. So it is behind what a
+//! `for` does after each round:
 //!
 //! ```text
 //! do {
 //! *   if (t == 0) changed = 0;    the second
 //!     ...
 //! } while (changed);              the first
+//! ```
+//!
+//! The other way round it is the end of the body, which comes before both:
+//!
+//! ```text
+//! do {
+//!     ...
+//!     if (t == 0) changed = in[k];    the first
+//! *} while (changed);                 the second
 //! ```
 //!
 //! The loop may also stand in another function, which calls the one with both places.
@@ -60,10 +70,13 @@ pub(super) fn insert_between(
     let body = around.next()?.body.as_deref()?;
     let file = text_of(to);
     let tokens = tokens(&file.text);
-    let behind_test = behind_test(body, first, second);
-    let before = behind_test.or_else(|| before(body, first, second));
-    let across = across.filter(|_| behind_test.is_none());
-    let round = || round_of(body, first, second).map(|of| Across { of, by_all: false });
+    let behind_head = behind_head(body, first, second);
+    let before = behind_head.or_else(|| before(body, first, second));
+    let across = across.filter(|_| behind_head.is_none());
+    let round = || {
+        let of = before_head(body, first, second).or_else(|| round_of(body, first, second))?;
+        Some(Across { of, by_all: false })
+    };
     let across = across.or_else(|| if before.is_none() { round() } else { None });
     let at = match across {
         // A body without braces ends where the loop does.
@@ -116,17 +129,36 @@ fn before(list: &[Stmt], first: Span, second: Span) -> Option<usize> {
     inside.or_else(|| earlier.then_some(list[at].span.start as usize))
 }
 
-/// Where the statement of a loop's body begins that holds the second place, if the first is in the loop's condition.
-fn behind_test(list: &[Stmt], first: Span, second: Span) -> Option<usize> {
+/// Where the statement of a loop's body begins that holds the second place, if the first is in the loop's head.
+fn behind_head(list: &[Stmt], first: Span, second: Span) -> Option<usize> {
     let stmt = list.iter().find(|stmt| holds(stmt.span, first) && holds(stmt.span, second))?;
-    if let StmtKind::Loop { cond: Some(cond), body, .. } = &stmt.kind
-        && holds(cond.span, first)
+    if let StmtKind::Loop { body, .. } = &stmt.kind
+        && is_in_head(stmt, first)
     {
         return body.iter().find(|stmt| holds(stmt.span, second)).map(|stmt| stmt.span.start as usize);
     }
     let mut inside = None;
-    for_each_list(stmt, &mut |list| inside = inside.or_else(|| behind_test(list, first, second)));
+    for_each_list(stmt, &mut |list| inside = inside.or_else(|| behind_head(list, first, second)));
     inside
+}
+
+/// The loop whose body holds the first place and whose head the second.
+fn before_head(list: &[Stmt], first: Span, second: Span) -> Option<Span> {
+    let stmt = list.iter().find(|stmt| holds(stmt.span, first) && holds(stmt.span, second))?;
+    if let StmtKind::Loop { body, .. } = &stmt.kind
+        && is_in_head(stmt, second)
+    {
+        return body.iter().any(|stmt| holds(stmt.span, first)).then_some(stmt.span);
+    }
+    let mut inside = None;
+    for_each_list(stmt, &mut |list| inside = inside.or_else(|| before_head(list, first, second)));
+    inside
+}
+
+/// Whether a place is in the condition of a loop, or in what it does after each round.
+fn is_in_head(stmt: &Stmt, place: Span) -> bool {
+    let StmtKind::Loop { cond, step, .. } = &stmt.kind else { return false };
+    [cond, step].into_iter().flatten().any(|head| holds(head.span, place))
 }
 
 /// The lists of statements right inside a statement.

@@ -173,7 +173,7 @@ pub(super) fn barrier(
         return (help, None);
     };
     let mut edits = vec![edit];
-    let mut words = vec![place_words(case, &edits[0], places, across)];
+    let mut words = vec![place_words(case, &edits[0])];
     for pair in others {
         let parts = |edit: &Edit| {
             let (at, (first, second)) = (edit.span, *pair);
@@ -182,7 +182,7 @@ pub(super) fn barrier(
         let known = edits.iter().any(parts) || edits.len() > MOST_OTHERS;
         let more = if known { None } else { between(*pair) };
         if let Some(edit) = more.filter(|more| edits.iter().all(|edit| edit.span != more.span)) {
-            words.push(place_words(case, &edit, *pair, across));
+            words.push(place_words(case, &edit));
             edits.push(edit);
         }
     }
@@ -198,14 +198,12 @@ pub(super) fn barrier(
     (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
 }
 
-/// Where a barrier comes to stand.
-fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span), across: Option<Across>) -> String {
-    // The loop may call the function that the second is in.
-    let holds_second = |of: Span| of.file == second.file && of.start <= second.start && second.end <= of.end;
-    // Rounds that were run one by one go across no loop, and yet it may stand at its end.
-    match edit.span.start <= second.start && across.is_none_or(|across| holds_second(across.of)) {
-        true => format!("before the statement at {}", (case.place)(edit.span)),
-        false => "at the end of the loop body".to_owned(),
+/// Where a barrier comes to stand: before a statement, or before the brace that closes the body of a loop.
+fn place_words(case: &Case<'_>, edit: &Edit) -> String {
+    let at = edit.span.start;
+    match (case.text)(Span { end: at + 1, ..edit.span }).as_str() {
+        "}" => "at the end of the loop body".to_owned(),
+        _ => format!("before the statement at {}", (case.place)(edit.span)),
     }
 }
 
