@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Asks, Assumption, Blocks, Scope, Side, Taken, Tile};
+use super::{Asks, Assumption, Blocks, Scope, Side, Taken, Tile, WarpTile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -106,6 +106,8 @@ pub(crate) enum Event {
         span: Span,
         /// The threads that take part.
         threads: ThreadSet,
+        /// Which of them come together.
+        tile: WarpTile,
         /// Whether what they did to memory before is done for all of them after: by `__syncwarp`. A shuffle
         /// or a vote hands on values only.
         is_fence: bool,

@@ -8,6 +8,7 @@ use super::types::Ty;
 use super::value::{Group, Target, Value};
 use crate::builtins::{self, GroupMember, Kind};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
+use crate::events::WarpTile;
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
 
@@ -164,8 +165,10 @@ impl Machine<'_> {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
             Group::Tile { lanes: 33.., .. } => self.may_order(span),
-            Group::Tile { lanes: 32, .. } => self.warp_order(Together::Warp, true, span),
-            Group::Tile { .. } => self.warp_order(Together::Some, true, span),
+            Group::Tile { lanes, .. } => {
+                let together = WarpTile::of(lanes).map_or(Together::Some, Together::InTiles);
+                self.warp_order(together, true, span);
+            }
         }
         Value::Undefined
     }

@@ -5,7 +5,7 @@ use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{SymbolId, ThreadSet};
 use crate::events::{
-    AccessEvent, AccessOp, Branches, Differs, EndOfRound, Event, GoesOn, Orderer, SplitKind, Stored,
+    AccessEvent, AccessOp, Branches, Differs, EndOfRound, Event, GoesOn, Orderer, SplitKind, Stored, WarpTile,
 };
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
@@ -18,8 +18,9 @@ pub(super) enum Together {
     Warp,
     /// Those of a mask that is the same for all lanes.
     Named(u32),
-    /// Each with some of the others: by a mask that is not known or differs between lanes, or within tiles that
-    /// are less than a warp.
+    /// All that are active, in each tile by itself.
+    InTiles(WarpTile),
+    /// Each with some of the others: by a mask that is not known or differs between lanes.
     Some,
 }
 
@@ -171,11 +172,15 @@ impl Machine<'_> {
                 let named = ThreadSet::collect(self.shape(), |thread| mask >> (thread % 32) & 1 == 1);
                 active.and(&named)
             }
-            Together::Warp | Together::Some => active,
+            Together::Warp | Together::InTiles(_) | Together::Some => active,
+        };
+        let tile = match lanes {
+            Together::InTiles(tile) => tile,
+            _ => WarpTile::WARP,
         };
         let is_sure = self.is_surely_by_all() && lanes != Together::Some;
         let branches = self.branches();
-        self.trace.tree.push(Event::WarpOrder { span, threads, is_fence, is_sure, branches });
+        self.trace.tree.push(Event::WarpOrder { span, threads, tile, is_fence, is_sure, branches });
     }
 
     /// Whether the active threads, and no fewer, do what happens now, as far as the branches around are taken.

@@ -171,11 +171,13 @@ fn is_before_all(
             Event::Barrier { all: Some(true), is_sure: true, branches, .. } if surely(branches) => {
                 return true;
             }
-            Event::WarpOrder { threads, is_fence: true, is_sure: true, branches, .. } if surely(branches) => {
+            Event::WarpOrder { threads, tile, is_fence: true, is_sure: true, branches, .. }
+                if surely(branches) =>
+            {
                 let comes = threads.threads().any(|it| it == thread);
                 threads
                     .threads()
-                    .filter(|it| comes && it / 32 == thread / 32)
+                    .filter(|it| comes && tile.holds_both(*it, thread))
                     .for_each(|it| ordered[it] = true);
             }
             Event::Access(event) if event.object == read.object => {

@@ -26,7 +26,7 @@ mod pair;
 mod without;
 
 use crate::domain::{Shape, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, Assumption, Branches, Differs, Event, Trace};
+use crate::events::{AccessEvent, Assumption, Branches, Differs, Event, PerTile, Trace};
 use crate::source::Span;
 use live::{Live, within};
 use meet::{Meeting, Relation, Side};
@@ -171,9 +171,9 @@ impl<'a> Walk<'a> {
                 Event::Barrier { is_sure: true, branches, .. } => {
                     open.retain_mut(|live| !live.is_passed(branches));
                 }
-                Event::WarpOrder { threads, is_fence: true, is_sure: true, branches, .. } => {
+                Event::WarpOrder { threads, tile, is_fence: true, is_sure: true, branches, .. } => {
                     let warps = self.whole_warps(threads);
-                    open.iter_mut().for_each(|live| live.meets(warps, branches));
+                    open.iter_mut().for_each(|live| live.meets(*tile, warps, branches));
                 }
                 Event::CopyGroup { threads, is_sure: true, branches } => {
                     open.iter_mut().for_each(|live| live.is_grouped(threads, branches));
@@ -416,7 +416,7 @@ impl<'a> Walk<'a> {
         };
         let pair = (one.event.access, other.event.access);
         // Which lane of a warp writes last makes no difference then.
-        let met = if pair::is_one_value_of_warp(one, other) { u32::MAX } else { one.met };
+        let met = if pair::is_one_value_of_warp(one, other) { PerTile::all(u32::MAX) } else { one.met };
         let threads = match side(one).zip(side(other)).filter(|_| memory == Memory::Same) {
             Some((a, b)) => {
                 let relation = one.relation;

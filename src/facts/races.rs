@@ -27,8 +27,8 @@ use super::spins::behind_waits;
 use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
-    Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, Seen, Side,
-    Stored, Taken, Ties, Trace,
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, PerTile, Seen,
+    Side, Stored, Taken, Ties, Trace, WarpTile,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -96,8 +96,8 @@ struct Step<'a> {
 /// By thread: how often it came to a place where lanes come together.
 #[derive(Clone, Debug)]
 struct Met {
-    /// Where memory is ordered.
-    fences: Vec<u32>,
+    /// Where memory is ordered, by the size of the tile that comes together.
+    fences: Vec<PerTile<u32>>,
     /// Where only values are exchanged.
     exchanges: Vec<u32>,
     /// The last of these.
@@ -244,8 +244,8 @@ fn groups<'a>(
     set: usize,
 ) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
-    let none = || vec![0; shape.threads()];
-    let mut met = Rc::new(Met { fences: none(), exchanges: none(), exchange: None });
+    let (fences, exchanges) = (vec![PerTile::default(); shape.threads()], vec![0; shape.threads()]);
+    let mut met = Rc::new(Met { fences, exchanges, exchange: None });
     // Most intervals only read an array.
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || {
@@ -261,11 +261,15 @@ fn groups<'a>(
     }
     for (event, round, is_under) in events() {
         let event = match event {
-            Event::WarpOrder { span, threads, is_fence, .. } => {
+            Event::WarpOrder { threads, tile, is_fence: true, .. } => {
+                let fences = &mut Rc::make_mut(&mut met).fences;
+                threads.threads().for_each(|thread| *fences[thread].at_mut(*tile) += 1);
+                continue;
+            }
+            Event::WarpOrder { span, threads, is_fence: false, .. } => {
                 let met = Rc::make_mut(&mut met);
-                met.exchange = if *is_fence { met.exchange } else { Some(*span) };
-                let counts = if *is_fence { &mut met.fences } else { &mut met.exchanges };
-                threads.threads().for_each(|thread| counts[thread] += 1);
+                met.exchange = Some(*span);
+                threads.threads().for_each(|thread| met.exchanges[thread] += 1);
                 continue;
             }
             Event::Access(event) if written.contains(&event.object) => event,
@@ -452,7 +456,10 @@ impl Walk<'_> {
             Scope::Warps => one / 32 != other / 32 && self.phases[one] == self.phases[other],
             Scope::Lanes(_) => {
                 let (before, after) = (&self.steps[first].met.fences, &self.steps[second].met.fences);
-                let meets_nobody = |thread: usize| before[thread] == after[thread];
+                let meets_nobody = |thread: usize| {
+                    let mut tiles = WarpTile::all().filter(|tile| tile.holds_both(one, other));
+                    tiles.all(|tile| before[thread].at(tile) == after[thread].at(tile))
+                };
                 first != second && one != other && (meets_nobody(one) || meets_nobody(other))
             }
         }

@@ -13,7 +13,7 @@
 use super::Loop;
 use super::meet::Relation;
 use crate::domain::{SymbolId, ThreadSet};
-use crate::events::{Access, AccessEvent, AccessOp, Branches};
+use crate::events::{Access, AccessEvent, AccessOp, Branches, PerTile, WarpTile};
 use std::sync::Arc;
 
 /// An access that nothing has surely ordered before the place at hand.
@@ -27,8 +27,8 @@ pub(super) struct Live<'a> {
     pub relation: Relation,
     /// Of barriers that came since: the branches around them that are not around it.
     passed: Vec<Vec<u32>>,
-    /// The warps whose lanes have met since, by bit.
-    pub met: u32,
+    /// The warps whose lanes have met since, by bit, in tiles of each size.
+    pub met: PerTile<u32>,
     /// The branches around it.
     pub branches: Branches,
     /// Whether it may have happened before a barrier that is taken for absent and that came since.
@@ -53,7 +53,7 @@ impl<'a> Live<'a> {
     pub(super) fn new(event: &'a AccessEvent, access: &'a Access, at: usize) -> Live<'a> {
         let way = if access.op == AccessOp::AsyncCopy { Way::Begun } else { Way::Arrived };
         let (relation, branches) = (Relation::Same, Arc::clone(&event.branches));
-        let (passed, met, is_crossed) = (Vec::new(), 0, false);
+        let (passed, met, is_crossed) = (Vec::new(), PerTile::default(), false);
         Live { event, access, at, relation, passed, met, branches, is_crossed, way }
     }
 
@@ -81,10 +81,10 @@ impl<'a> Live<'a> {
         orders
     }
 
-    /// All lanes of these warps, by bit, come together, with these branches around.
-    pub(super) fn meets(&mut self, warps: u32, branches: &Branches) {
+    /// All lanes of these warps, by bit, come together in tiles, with these branches around.
+    pub(super) fn meets(&mut self, tile: WarpTile, warps: u32, branches: &Branches) {
         if !self.is_on_its_way() && within(branches, &self.branches) {
-            self.met |= warps;
+            *self.met.at_mut(tile) |= warps;
         }
     }
 

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet, gcd, lcm};
-use crate::events::EventTree;
+use crate::events::{EventTree, PerTile, WarpTile};
 
 /// How the rounds of loops in which an access is done relate to those of a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub(super) struct Meeting<'a> {
     pub tree: &'a EventTree,
     pub shape: Shape,
     pub relation: Relation,
-    /// The warps whose lanes have met in between, by bit.
-    pub met: u32,
+    /// The warps whose lanes have met in between, by bit, in tiles of each size.
+    pub met: PerTile<u32>,
     /// Whether what one thread does twice counts: where an access stands for its whole warp, or is on its way.
     pub own_counts: bool,
 }
@@ -190,8 +190,8 @@ impl Meeting<'_> {
                     if *left == 0 {
                         return None;
                     }
-                    let same_warp = thread / 32 == by / 32;
-                    let ordered = same_warp && self.met >> (thread / 32) & 1 == 1;
+                    let mut tiles = WarpTile::all().filter(|tile| tile.holds_both(thread, *by));
+                    let ordered = tiles.any(|tile| self.met.at(tile) >> (thread / 32) & 1 == 1);
                     let own = thread == *by && !self.own_counts;
                     if !own && !ordered && may_touch(later[*by].wrapping_sub(at)) {
                         return Some((thread, *by));
