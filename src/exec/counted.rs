@@ -143,11 +143,9 @@ impl Machine<'_> {
         };
         let by = match by {
             Step::By(number) => number,
-            Step::Value(sign, expr) => {
-                sign.checked_mul(if is_plain(expr) { self.constant(expr)? } else { return None })?
-            }
+            Step::Value(sign, expr) => sign.checked_mul(self.plain_constant(expr)?)?,
         };
-        let bound = if is_plain(bound) { self.constant(bound)? } else { return None };
+        let bound = self.plain_constant(bound)?;
         let Some(Value::Int(now, _)) = self.read_variable(local) else { return None };
         let distance = i128::from(bound) - i128::from(now.as_constant()?);
         let by = i128::from(by);
@@ -160,6 +158,11 @@ impl Machine<'_> {
             _ => return None,
         };
         u64::try_from(rounds).ok()
+    }
+
+    /// The number that a plain expression is. The program does not compute it here.
+    pub(super) fn plain_constant(&mut self, expr: &Expr) -> Option<i64> {
+        if is_plain(expr) { self.unrecorded(|machine| machine.constant(expr)) } else { None }
     }
 }
 
@@ -184,7 +187,7 @@ fn stepped(expr: &Expr) -> Option<(LocalId, Step<'_>)> {
 }
 
 /// Whether evaluating it does nothing else and takes a bounded number of steps.
-pub(super) fn is_plain(expr: &Expr) -> bool {
+fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(..)
         | ExprKind::Local(_)

@@ -4,7 +4,6 @@
 //! from.
 
 use super::arithmetic::common;
-use super::counted::is_plain;
 use super::machine::Machine;
 use super::types::Ty;
 use crate::builtins::{self, InnerBranches};
@@ -63,10 +62,9 @@ impl Machine<'_> {
         match &expr.kind {
             ExprKind::Float(value, _) => of_number(value.value()),
             ExprKind::Int(number, _) => of_number(*number as f64),
-            _ if is_plain(expr) => {
+            _ => {
                 let steps = self.steps;
-                let number = self.watching_launch(|machine| machine.constant(expr));
-                // The program does not compute it again.
+                let number = self.watching_launch(|machine| machine.plain_constant(expr));
                 self.steps = steps;
                 match number {
                     (Some(number), false) => of_number(number as f64),
@@ -74,7 +72,6 @@ impl Machine<'_> {
                     _ => Divisor::Other,
                 }
             }
-            _ => Divisor::Other,
         }
     }
 }

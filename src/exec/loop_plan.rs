@@ -167,11 +167,9 @@ impl Machine<'_> {
         unroll: u64,
         mark: &Mark,
     ) -> Probed {
-        let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.around.departures.len();
         self.world.demands.remove(&symbol);
-        let Watched { written, .. } = self.watch(parts, start, unroll);
-        self.recording = was_recording;
+        let Watched { written, .. } = self.unrecorded(|machine| machine.watch(parts, start, unroll));
         self.around.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
         for (frame, local) in written {

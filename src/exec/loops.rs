@@ -279,9 +279,7 @@ impl Machine<'_> {
     fn test_at_last(&mut self, parts: Parts<'_>) {
         let Some(cond) = parts.cond() else { return };
         if has_effects(cond) && !self.state.active.is_empty() {
-            let recording = std::mem::replace(&mut self.recording, false);
-            self.effects(cond);
-            self.recording = recording;
+            self.unrecorded(|machine| machine.effects(cond));
         }
     }
 

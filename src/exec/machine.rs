@@ -155,6 +155,14 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// Evaluates what the program does not do here: no access or barrier of it is recorded.
+    pub fn unrecorded<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> T) -> T {
+        let recording = std::mem::replace(&mut self.recording, false);
+        let value = evaluate(self);
+        self.recording = recording;
+        value
+    }
+
     /// Whether a statement can be passed over now.
     #[must_use]
     pub fn passes_over(&self, stmt: &Stmt) -> bool {

@@ -67,9 +67,7 @@ impl Machine<'_> {
         if !matches!(mask.kind, ExprKind::Int(..) | ExprKind::Path(_) | ExprKind::Unary(..)) {
             return false;
         }
-        let recording = std::mem::replace(&mut self.recording, false);
-        let value = self.evaluate(mask);
-        self.recording = recording;
+        let value = self.unrecorded(|machine| machine.evaluate(mask));
         self.lanes_named(&value, mask.span) == Together::Named(u32::MAX)
     }
 

@@ -140,11 +140,9 @@ impl Machine<'_> {
     fn forget_written(&mut self, body: &[Stmt]) {
         let before = self.state.clone();
         let departures = self.around.departures.len();
-        let recording = std::mem::replace(&mut self.recording, false);
         self.looping.watched.push(Vec::new());
-        self.in_own_branch(true, |machine| machine.run(body));
+        self.unrecorded(|machine| machine.in_own_branch(true, |machine| machine.run(body)));
         let written = self.looping.watched.pop().unwrap_or_default();
-        self.recording = recording;
         self.around.departures.truncate(departures);
         let frames = before.frames.len();
         self.state = before;

@@ -185,8 +185,7 @@ impl Machine<'_> {
             all.branches |= branches;
         }
         if let StmtKind::If { cond, .. } = &stmt.kind {
-            let decided = super::counted::is_plain(cond) && self.constant(cond).is_some();
-            all.branches |= all.elsewhere > own && !decided;
+            all.branches |= all.elsewhere > own && self.plain_constant(cond).is_none();
         }
         all.loops |= matches!(stmt.kind, StmtKind::Loop { .. });
         let rounds = match &stmt.kind {
@@ -201,10 +200,8 @@ impl Machine<'_> {
     /// The bound of `i < bound`, which is about the number of rounds; 1 when it is not a constant.
     fn bound_of(&mut self, cond: &Expr) -> u64 {
         let ExprKind::Binary(_, _, bound) = &cond.kind else { return 1 };
-        if !super::counted::is_plain(bound) {
-            return 1;
-        }
-        self.constant(bound).and_then(|bound| u64::try_from(bound).ok()).unwrap_or(1).clamp(1, 4096)
+        let bound = self.plain_constant(bound).and_then(|bound| u64::try_from(bound).ok());
+        bound.unwrap_or(1).clamp(1, 4096)
     }
 
     /// Notes that the compiler makes straight code of the loop that ends here, or may, if it was run

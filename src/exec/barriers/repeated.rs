@@ -23,10 +23,10 @@ impl Machine<'_> {
         }
         let mut parts = Vec::new();
         add_parts(cond, &mut parts);
-        let recording = std::mem::replace(&mut self.recording, false);
-        let truths = parts.into_iter().map(|part| self.tested(part, false).1);
-        let known: Vec<ThreadSet> = truths.filter(|it| it.decided).map(|it| it.can_hold).collect();
-        self.recording = recording;
+        let known: Vec<ThreadSet> = self.unrecorded(|machine| {
+            let truths = parts.into_iter().map(|part| machine.tested(part, false).1);
+            truths.filter(|it| it.decided).map(|it| it.can_hold).collect()
+        });
         let absences = self.state.course.absent.iter().filter_map(|absent| {
             let barrier = self.trace.barriers.get(absent.barrier)?;
             let absence = barrier.absences.get(absent.absence)?;
