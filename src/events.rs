@@ -25,6 +25,7 @@ mod straight;
 mod taken;
 mod tile;
 mod tree;
+mod warp_tile;
 mod ways;
 
 pub(crate) use access::JOINED_IN_PART;
@@ -49,6 +50,7 @@ pub(crate) use tile::Tile;
 pub(crate) use tree::{
     AccessEvent, Branches, Differs, EndOfRound, Event, EventTree, GoesOn, Orderer, Stored, Subscript,
 };
+pub(crate) use warp_tile::{PerTile, WarpTile};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

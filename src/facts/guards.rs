@@ -220,8 +220,8 @@ impl Around<'_> {
 /// By number of an event: the outermost loop around it.
 pub(super) type Loops<'t> = Vec<Option<Around<'t>>>;
 
-/// Whether data decide that a block takes a branch, and with another it leaves the loop whose rounds are looked at: where
-/// there is another round, it was taken.
+/// Whether the data choose this branch and every other branch leaves the loop. If there is another round, this one was
+/// taken.
 pub(super) fn leads_on(branch: u32, interval: &Interval, tree: &EventTree) -> bool {
     interval.is_taken(branch) && tree.taken(branch).is_some_and(|taken| taken.asks == Asks::Data)
 }

@@ -17,8 +17,8 @@
 //! barriers that it has passed, and only threads of one phase are in one interval.
 //!
 //! An atomic whose result is used may let threads wait for each other in a loop, or tell one of them that it is the
-//! last. It keeps no thread from what it surely does. So such accesses are looked at once more, in intervals that
-//! no atomic ends, but a loop that threads may leave by what an atomic tells them:
+//! last. It keeps no thread from what it surely does. So such accesses are looked at once more in intervals that ignore
+//! atomics, except that a loop whose exit depends on an atomic's result still ends one:
 //!
 //! ```text
 //! for (;;) {
