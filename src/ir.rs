@@ -507,7 +507,11 @@ pub enum StmtKind {
     Goto(Name),
     /// The label that a `goto` before it leads to.
     Label(Name),
-    /// A statement that is not modelled (`try`, range-`for`, what a `goto` repeats), with its kind in
+    /// `throw`
+    Throw,
+    /// `try`, with its blocks: what is run of them is not followed.
+    Try(Vec<Stmt>),
+    /// A statement that is not modelled (range-`for`, what a `goto` repeats), with its kind in
     /// words, and what is known to be inside it: run any number of times, if at all.
     Unsupported(&'static str, Vec<Stmt>),
     /// A part of the text that did not parse.
@@ -620,11 +624,6 @@ pub struct Param {
     pub span: Span,
 }
 
-/// What a `try` block and a `throw` are as a [`StmtKind::Unsupported`].
-pub(crate) const TRY: &str = "try";
-/// The same of the other.
-pub(crate) const THROW: &str = "throw";
-
 /// A template parameter.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct TemplateParam {
@@ -674,6 +673,9 @@ pub struct Function {
     pub kind: FunctionKind,
     /// Its template parameters.
     pub template_params: Vec<TemplateParam>,
+    /// What its template asks of its arguments, each as a parameter without a name that there is nothing for unless it
+    /// holds.
+    pub constraints: Vec<TemplateParam>,
     /// For an explicit specialisation (`template <> void f<4>()`): its arguments.
     pub specialization: Vec<TemplateArg>,
     /// Whether it is declared `virtual`.

@@ -164,7 +164,10 @@ fn is_in_head(stmt: &Stmt, place: Span) -> bool {
 /// The lists of statements right inside a statement.
 fn for_each_list(stmt: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
     match &stmt.kind {
-        StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => visit(body),
+        StmtKind::Block(body)
+        | StmtKind::Unsupported(_, body)
+        | StmtKind::Try(body)
+        | StmtKind::Loop { body, .. } => visit(body),
         StmtKind::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|list| visit(list)),
         StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| visit(&case.body)),
         _ => {}

@@ -220,7 +220,10 @@ fn shared_locals<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a Name)>) {
     }
     for stmt in block {
         match &stmt.kind {
-            StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => {
+            StmtKind::Block(body)
+            | StmtKind::Unsupported(_, body)
+            | StmtKind::Try(body)
+            | StmtKind::Loop { body, .. } => {
                 shared_locals(body, found);
             }
             StmtKind::If { then, otherwise, .. } => {

@@ -46,8 +46,8 @@ impl Machine<'_> {
         let program = self.program;
         let converts = |class: &Layout| !program.conversions(&class.name).is_empty();
         let class = self.class_where(&layout, BASES, &converts)?;
-        let all = program.conversions(&class.name).iter().filter(|it| it.body.is_some());
-        let own: Vec<&Arc<Function>> = all.filter(|it| class.holds(it.span)).collect();
+        let defined = program.conversions(&class.name).iter().filter(|it| it.body.is_some());
+        let own = self.own_definitions(&class, &defined.cloned().collect::<Vec<_>>());
         let to_bool = own.iter().find(|it| it.return_type == Type::Scalar(Scalar::Bool));
         match (to_bool, own.as_slice()) {
             (Some(function), _) => Some(Arc::clone(function)),

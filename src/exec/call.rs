@@ -3,7 +3,7 @@
 //! Device functions are run in place, with template arguments and pointers bound like any
 //! value; lambdas run in the frame they were made in.
 
-use super::deduce::{decayed, deduce, strip};
+use super::deduce::{decayed, deduce, note_forwarded, strip};
 use super::machine::{Frame, Machine, Mode, OneOfSeveral};
 use super::packs::{argument_at, deduce_pack, expansion_in};
 use super::slots::{Slot, Slots};
@@ -260,7 +260,13 @@ impl Machine<'_> {
                         None => m.argument_of(several.as_ref(), at, param, arg),
                     });
                     from_launch.extend(at_launch.then_some(param.local));
-                    deduce(self, &mut env, function, &param.ty, &argument.ty);
+                    if !function.template_params.is_empty() {
+                        let ty = self.with_enumerations(arg, argument.ty.clone());
+                        deduce(self, &mut env, function, &param.ty, &ty);
+                        if !is_temporary(arg) {
+                            note_forwarded(&mut env, function, param);
+                        }
+                    }
                     if let Value::Closure(..) | Value::Function(_) = argument.value
                         && let Type::Named(name) = strip(&param.ty)
                     {
@@ -276,8 +282,9 @@ impl Machine<'_> {
             && function.template_params.iter().any(|param| param.pack)
             && expansion_in(args).is_none()
         {
-            let types: Vec<Ty> = args.iter().skip(last).map(|arg| self.type_of(arg)).collect();
-            deduce_pack(&mut env, function, last, &types);
+            let types: Vec<Ty> = args.iter().skip(last).map(|arg| self.type_to_deduce_from(arg)).collect();
+            let written = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
+            deduce_pack(&mut env, function, last, &types, &written);
         }
         let env = self.bind_rest(&function.template_params, env);
         let env = self.bind_rest(&function.owner_params, env);
@@ -459,4 +466,13 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether an argument surely is a value without a name.
+fn is_temporary(arg: &Expr) -> bool {
+    use ExprKind::{Binary, Construct, Float, Int, SizeofExpr, SizeofType, Unary};
+    matches!(
+        arg.kind,
+        Int(..) | Float(..) | Binary(..) | Unary(..) | Construct(..) | SizeofType(_) | SizeofExpr(_)
+    )
 }

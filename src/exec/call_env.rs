@@ -61,7 +61,7 @@ impl Machine<'_> {
             return env;
         }
         for (param, arg) in function.params.iter().zip(args).filter(|(param, _)| !param.pack) {
-            let ty = self.type_of(arg);
+            let ty = self.type_to_deduce_from(arg);
             deduce(self, &mut env, function, &param.ty, &ty);
         }
         self.bind_rest(&function.template_params, env)

@@ -126,7 +126,7 @@ impl Machine<'_> {
             env.bindings.remove(&param.name);
         });
         for (param, arg) in function.params.iter().zip(args).take_while(|(param, _)| !param.pack) {
-            let ty = self.type_of(arg);
+            let ty = self.type_to_deduce_from(arg);
             let ty = if matches!(param.ty, Type::Reference(_)) { ty } else { super::deduce::decayed(&ty) };
             super::deduce::deduce(self, &mut env, &function, &param.ty, &ty);
         }

@@ -164,8 +164,7 @@ impl Machine<'_> {
         };
         let all = self.program.functions(&layout.name);
         let candidates: Vec<Arc<Function>> = all.iter().filter(fits).cloned().collect();
-        let own: Vec<Arc<Function>> = candidates.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let chosen = if own.is_empty() { candidates.clone() } else { own };
+        let chosen = self.own_definitions(layout, &candidates);
         let chosen = self.with_special(layout, chosen, &candidates);
         let best = self.best_of(chosen, &[], args);
         if best.is_empty() {
@@ -332,9 +331,23 @@ impl Machine<'_> {
         if to.is_none() && candidates.len() != 1 {
             return None;
         }
-        let of_record = |f: &&Arc<Function>| layout.holds(f.span);
-        let function =
-            candidates.iter().filter(fits).find(of_record).or_else(|| candidates.iter().find(fits))?;
+        let candidates = candidates.iter().filter(fits).cloned().collect::<Vec<_>>();
+        let candidates = self.own_definitions(layout, &candidates);
+        let makes = |machine: &mut Self, function: &Arc<Function>| {
+            let env = Rc::clone(&layout.env);
+            machine.within_head(function, env, |it| it.resolve_type(&function.return_type))
+        };
+        let exact = candidates.iter().find(|it| to.is_some_and(|to| makes(self, it) == *to));
+        let function = match (exact, candidates.as_slice()) {
+            (Some(exact), _) => exact,
+            (None, [only]) => only,
+            (None, []) => return None,
+            (None, [_, ..]) => {
+                let words = format!("which conversion of `{}` is run", layout.name);
+                let why = Unknown::new(Reason::UnknownFunction, span, words);
+                return Some(Value::opaque(Variation::Maybe, why));
+            }
+        };
         let (function, path) = (Arc::clone(function), Path::simple(function.name.clone()));
         if is_variable(expr)
             && let Ok(this) = self.locate(expr)

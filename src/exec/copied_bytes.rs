@@ -45,20 +45,17 @@ impl Machine<'_> {
         let (target, source) = (self.handed_over(to), self.handed_over(from));
         let written = match &source {
             Value::Pointer(place) if !is_set => self.copied_from(place, &target, (loads, bytes), span),
-            _ if is_set => Some(source),
             _ => None,
         };
         match &target {
             Value::Pointer(place) if self.is_shared(place) && stores => {
                 self.record_bytes(AccessOp::Store, place, Some(bytes), span, None);
             }
-            Value::Pointer(Pointer { target: Target::Place(_), pointee, .. })
-                if !is_set && pointee.constant_size() == Some(bytes) && written.is_some() =>
+            Value::Pointer(place @ Pointer { target: Target::Place(_), pointee, .. })
+                if pointee.constant_size() == Some(bytes)
+                    && let Some(value) = written =>
             {
-                let place = target.clone();
-                if let (Value::Pointer(place), Some(value)) = (place, written) {
-                    self.write(&place, value, span);
-                }
+                self.write(place, value, span);
             }
             _ => {
                 if !matches!(target, Value::Pointer(Pointer { target: Target::Place(_), .. })) {

@@ -7,7 +7,7 @@ use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, TemplateParamKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// Binds template parameters that a parameter's type tells from its argument's.
@@ -109,6 +109,23 @@ fn simple_name(arg: &TemplateArg) -> Option<&Name> {
 /// What is bound beside a template parameter of which is not known whether it is `const`.
 pub(super) fn perhaps_const(param: &Name) -> Name {
     format!("{param}?").into()
+}
+
+/// What is bound beside a template parameter of which it is not known whether it is a reference.
+pub(super) fn perhaps_reference(param: &Name) -> Name {
+    format!("{param}&?").into()
+}
+
+/// Notes that the template parameter of a `T &&` is a reference if what it is given has a name.
+pub(super) fn note_forwarded(env: &mut Env, function: &Function, param: &Param) {
+    if let (true, Type::Reference(inner)) = (param.moves, &param.ty)
+        && let Type::Named(path) = &**inner
+        && path.qualifiers.is_empty()
+        && path.args.is_none()
+        && function.template_params.iter().any(|it| it.name == path.name)
+    {
+        env.bindings.insert(perhaps_reference(&path.name), Binding::Type(Ty::Void));
+    }
 }
 
 pub(super) fn is_perhaps_const(bound: &str) -> bool {

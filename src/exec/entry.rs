@@ -4,6 +4,7 @@ use super::barriers::contents;
 use super::budget::FileBudget;
 use super::launch::{bind_launched, launch_environment};
 use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, Pitch};
+use super::recursion::OpenWays;
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -284,7 +285,7 @@ impl Machine<'_> {
             result: Value::Undefined,
             returned: ThreadSet::NONE,
             may_have_returned: ThreadSet::NONE,
-            open_ways: 0,
+            open_ways: OpenWays::default(),
         };
         frame.forget_stale();
         self.state.frames.push(frame);
@@ -300,7 +301,7 @@ impl Machine<'_> {
         let value = match &ty {
             Ty::Scalar(scalar) if scalar.is_integer() => match known {
                 Some(number) => {
-                    // The launch passes a number, and the parameter has what of it fits its type.
+                    // The parameter holds the number that the launch passes, converted to its type.
                     let passed = match scalar {
                         Scalar::Bool => Int::constant(i64::from(number != 0)),
                         _ => self.wrapped_to(&Int::constant(number), *scalar),
@@ -326,7 +327,9 @@ impl Machine<'_> {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)
             }
             Ty::Record(_) => Value::opaque(Variation::Uniform, why),
-            Ty::Unknown(_) | Ty::Qualified(..) => self.parameter_symbol(&param.name, None, None, Scalar::I32),
+            Ty::Unknown(_) | Ty::Qualified(..) | Ty::Enum(..) => {
+                self.parameter_symbol(&param.name, None, None, Scalar::I32)
+            }
         };
         let ty = match ty {
             Ty::Array(inner, _) => Ty::Pointer(inner),

@@ -14,7 +14,6 @@
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Target, Value};
-use crate::builtins::Coordinate;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Function, Name, Path, Type};
 use std::sync::Arc;
@@ -90,69 +89,11 @@ impl Machine<'_> {
         }
     }
 
-    fn written_type(&self, ty: &Type) -> Written {
-        match ty {
-            Type::Reference(inner) | Type::Qualified(_, inner) => self.written_type(inner),
-            Type::Scalar(_) | Type::Pointer(_) | Type::Array(..) | Type::Void => Written::Other,
-            _ => self.enum_of(ty).map_or(Written::Unknown, Written::Enum),
-        }
-    }
-
     fn written(&mut self, expr: &Expr) -> Written {
-        match &expr.kind {
-            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => {
-                Written::Other
-            }
-            ExprKind::Local(local) => match self.declared_type(*local) {
-                Some(Type::Auto) | None => Written::Unknown,
-                Some(ty) => self.written_type(ty),
-            },
-            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.written_type(ty),
-            ExprKind::Path(path) => self.written_path(path),
-            ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path) => match self.program.functions(&path.name) {
-                    [only] if only.template_params.is_empty() => self.written_type(&only.return_type),
-                    [] => Written::Other,
-                    _ => Written::Unknown,
-                },
-                _ => Written::Unknown,
-            },
-            ExprKind::Conditional(_, a, b) => {
-                let (a, b) = (self.written(a), self.written(b));
-                if a == b { a } else { Written::Unknown }
-            }
-            ExprKind::Member { base, .. } if matches!(&base.kind, ExprKind::Path(path) if Coordinate::of(&path.name).is_some()) => {
-                Written::Other
-            }
-            ExprKind::Binary(_, a, b) => match (self.written(a), self.written(b)) {
-                (Written::Other, Written::Other) => Written::Other,
-                _ => Written::Unknown,
-            },
-            ExprKind::Unary(_, inner) => match self.written(inner) {
-                Written::Other => Written::Other,
-                _ => Written::Unknown,
-            },
-            _ => match self.type_of(expr) {
-                Ty::Scalar(scalar) if !scalar.is_integer() => Written::Other,
-                Ty::Pointer(_) | Ty::Array(..) => Written::Other,
-                _ => Written::Unknown,
-            },
-        }
-    }
-
-    fn written_path(&mut self, path: &Path) -> Written {
-        if let Some((scope, _)) = path.qualifiers.last()
-            && self.program.enumeration(scope).is_some()
-        {
-            return Written::Enum(scope.clone());
-        }
-        match self.program.variable_meant(path, &self.namespace()) {
-            // An enumerator begins with its name, and does not tell of which enumeration it is.
-            Some(variable) if variable.span.start != variable.name_span.start => {
-                let ty = variable.ty.clone();
-                self.written_type(&ty)
-            }
-            _ => Written::Unknown,
+        match self.named_type_of(expr) {
+            Some(Ty::Enum(Some(name), _)) => Written::Enum(name),
+            Some(Ty::Unknown(_) | Ty::Enum(None, _)) | None => Written::Unknown,
+            Some(_) => Written::Other,
         }
     }
 }

@@ -299,16 +299,19 @@ impl Machine<'_> {
             kernel.args.iter().flatten().map(|arg| self.launch_argument(arg)).collect();
         let written = list.len();
         let deduced = known.filter(|function| {
-            let has_pack = function.template_params.iter().any(|param| param.pack);
-            list.len() < function.template_params.len() && (!has_pack || takes_any_number(function))
+            let pack = function.template_params.iter().position(|param| param.pack);
+            let is_open = list.len() < pack.unwrap_or(function.template_params.len());
+            // Arguments may go on with a pack that is written in part.
+            pack.is_none_or(|at| at + 1 == function.template_params.len())
+                && (is_open || takes_any_number(function) && !is_expanded(kernel))
         });
         if let Some(function) = deduced {
             let mut env = Env::default();
             for (param, arg) in function.params.iter().zip(args).take_while(|(param, _)| !param.pack) {
-                let ty = self.type_of(arg);
+                let ty = self.type_to_deduce_from(arg);
                 super::deduce::deduce(self, &mut env, function, &param.ty, &ty);
             }
-            for param in function.template_params[list.len()..].iter().take_while(|param| !param.pack) {
+            for param in function.template_params.iter().skip(written).take_while(|param| !param.pack) {
                 list.push(match env.bindings.get(&param.name) {
                     Some(Binding::Type(ty)) => {
                         let ty = self.closed_type(ty);
@@ -323,8 +326,9 @@ impl Machine<'_> {
                 });
             }
             if takes_any_number(function) {
-                for arg in args.iter().skip(function.params.len() - 1) {
-                    let ty = self.type_of(self.forwarded(arg).unwrap_or(arg));
+                let of_pack = (list.len() + 1).saturating_sub(function.template_params.len());
+                for arg in args.iter().skip(function.params.len() - 1 + of_pack) {
+                    let ty = self.type_to_deduce_from(self.forwarded(arg).unwrap_or(arg));
                     let ty = self.closed_type(&super::deduce::decayed(&ty));
                     list.push(Argument::Known(ty.map_or(LaunchArg::Unknown, LaunchArg::Type)));
                 }
@@ -508,6 +512,14 @@ impl Machine<'_> {
 pub(super) enum Argument {
     Number(Int),
     Known(LaunchArg),
+}
+
+/// Whether a pack stands among the template arguments that are written, of which it is not known how many it stands for.
+fn is_expanded(kernel: &Path) -> bool {
+    let is_pack = |arg: &TemplateArg| {
+        matches!(arg, TemplateArg::Value(Expr { kind: ExprKind::Expansion(_) | ExprKind::Pack(_), .. }))
+    };
+    kernel.args.iter().flatten().any(is_pack)
 }
 
 /// An environment from the template arguments of a launch.

@@ -16,8 +16,11 @@ use super::machine::Machine;
 use super::overload::foremost;
 use super::packs::takes_arguments;
 use super::partial_order::most_specialised;
+use super::same_type::surely_same;
+use super::subsumption::told_alike;
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
+use super::viable::is_conditional;
 use crate::events::LaunchArg;
 use crate::ir::namespace::meant;
 use crate::ir::{Expr, Function, FunctionKind, Path, TemplateArg, TemplateParamKind, Type, print};
@@ -37,7 +40,8 @@ impl Machine<'_> {
         let kernels = self.kernels_taking(kernel, args.len());
         let is_primary = |f: &&Arc<Function>| f.body.is_some() && f.specialization.is_empty();
         let primaries: Vec<Arc<Function>> = kernels.iter().filter(is_primary).cloned().collect();
-        if args.is_empty() || primaries.len() < 2 || same_params(&primaries) {
+        let is_alike = args.is_empty() || same_params(&primaries);
+        if primaries.len() < 2 || is_alike && !primaries.iter().any(|f| is_conditional(f)) {
             return vec![Meant { kernels, rival: None }];
         }
         let chosen = self.overloads_meant(primaries, kernel, args);
@@ -98,11 +102,18 @@ impl Machine<'_> {
         };
         let mut fits = Some(true);
         for (at, own) in own.iter().enumerate() {
-            match (own, args.get(at).unwrap_or(&LaunchArg::Unknown)) {
-                (LaunchArg::Unknown, _) | (_, LaunchArg::Unknown) => fits = None,
-                (LaunchArg::Type(one), LaunchArg::Type(other)) if print::ty(one) == print::ty(other) => {}
-                (one, other) if one == other => {}
-                _ => return Some(false),
+            let same = match (own, args.get(at).unwrap_or(&LaunchArg::Unknown)) {
+                (LaunchArg::Unknown, _) | (_, LaunchArg::Unknown) => None,
+                (LaunchArg::Type(one), LaunchArg::Type(other)) => {
+                    let (one, other) = (self.resolve_argument(one), self.resolve_argument(other));
+                    surely_same(&Binding::Type(one), &Binding::Type(other))
+                }
+                (one, other) => Some(one == other),
+            };
+            match same {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => fits = None,
             }
         }
         fits
@@ -145,7 +156,9 @@ impl Machine<'_> {
         if kernels.iter().any(|kernel| self.takes_written(kernel, explicit)) {
             kernels.retain(|kernel| self.takes_written(kernel, explicit));
         }
-        let (mut kernels, _) = self.viable(kernels, explicit, &types);
+        let named: Vec<Ty> =
+            args.iter().zip(&types).map(|(arg, ty)| self.with_enumerations(arg, ty.clone())).collect();
+        let (mut kernels, sure) = self.viable(kernels, explicit, &named);
         let takes = |machine: &mut Self, kernel: &Function| {
             let mut params = kernel.params.iter().zip(&types);
             params.all(|(param, ty)| fit(machine, kernel, &param.ty, ty) >= CONVERTED)
@@ -159,7 +172,11 @@ impl Machine<'_> {
         }
         let judged =
             kernels.into_iter().map(|kernel| (self.points(&kernel, explicit, &types), kernel)).collect();
-        most_specialised(foremost(judged).0, explicit, &types)
+        let best = most_specialised(foremost(judged).0, explicit, &types);
+        match told_alike(&best) && best.iter().all(|it| sure.iter().any(|sure| Arc::ptr_eq(it, sure))) {
+            true => self.most_constrained(best),
+            false => best,
+        }
     }
 
     /// Whether a kernel's template can be given the arguments that are written: no more than it takes, types for types

@@ -128,7 +128,7 @@ fn is_settled(ty: &Ty) -> bool {
     match ty {
         Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Unknown(_) => true,
         Ty::Record(layout) => layout.size.is_some(),
-        Ty::Pointer(inner) | Ty::Qualified(_, inner) => is_settled(inner),
+        Ty::Pointer(inner) | Ty::Qualified(_, inner) | Ty::Enum(_, inner) => is_settled(inner),
         Ty::Array(inner, length) => {
             is_settled(inner) && length.as_ref().is_none_or(|length| length.as_constant().is_some())
         }

@@ -202,8 +202,7 @@ impl Machine<'_> {
             is_own && (takes_count(f, args) || expansion_in(args).is_none() && args.len() <= f.params.len())
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
-        let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let mut candidates = if own.is_empty() { all.clone() } else { own };
+        let mut candidates = self.own_definitions(layout, &all);
         candidates = self.with_special(layout, candidates, &all);
         // A definition outside of its class does not tell the defaults.
         if candidates.iter().any(|f| takes_count(f, args)) {
@@ -242,8 +241,7 @@ impl Machine<'_> {
         let fits = |f: &&Arc<Function>| f.body.is_some() && may_be_of(f, layout) && takes_count(f, args);
         let all: Vec<Arc<Function>> =
             self.program.functions(&path.name).iter().filter(fits).cloned().collect();
-        let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let found = if own.is_empty() { all.clone() } else { own };
+        let found = self.own_definitions(layout, &all);
         let mut found = self.with_special(layout, found, &all);
         if let Some(record) = layout.record.clone().filter(|_| depth > 0)
             && (found.is_empty() || record.usings.contains(&path.name))

@@ -85,8 +85,7 @@ impl Machine<'_> {
             };
             let all: Vec<Arc<Function>> =
                 program.functions(&layout.name).iter().filter(fits).cloned().collect();
-            let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-            let chosen = if own.is_empty() { all.clone() } else { own };
+            let chosen = self.own_definitions(layout, &all);
             let all = self.with_special(layout, chosen, &all);
             let all: Vec<Arc<Function>> =
                 all.into_iter().filter(|function| self.takes_class(function, layout, of)).collect();

@@ -17,9 +17,10 @@ use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
 use super::packs::{expansion_in, is_pack, mentions, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
-use super::same_type::same_type;
+use super::same_type::{same_type, surely_same};
 use super::slots::Slot;
-use super::types::Ty;
+use super::subsumption::told_alike;
+use super::types::{Binding, Ty};
 use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
@@ -139,7 +140,12 @@ impl Machine<'_> {
             .map(|arg| if matches!(arg.kind, ExprKind::Str(_)) { text() } else { self.type_of(arg) })
             .collect();
         let candidates = self.without_foreign(candidates, explicit, &types);
-        let (candidates, sure) = self.viable(candidates, explicit, &types);
+        let named = args
+            .iter()
+            .zip(&types)
+            .map(|(arg, ty)| self.with_enumerations(arg, ty.clone()))
+            .collect::<Vec<_>>();
+        let (candidates, sure) = self.viable(candidates, explicit, &named);
         let (candidates, open) = self.without_worse(candidates, &types, args);
         let may_be_none = |f: &Arc<Function>| is_conditional(f) && !sure.iter().any(|it| Arc::ptr_eq(it, f));
         let judged: Vec<(i32, Arc<Function>)> = candidates
@@ -185,6 +191,12 @@ impl Machine<'_> {
             if best.iter().filter(|f| is_conditional(f)).all(is_known) {
                 best.retain(|f| is_conditional(f));
             }
+        }
+        if best.len() > 1
+            && told_alike(&best)
+            && best.iter().all(|f| sure.iter().any(|it| Arc::ptr_eq(it, f)))
+        {
+            best = self.most_constrained(best);
         }
         best.extend(
             open.into_iter()
@@ -334,10 +346,10 @@ impl Machine<'_> {
         let mut fits = Some(true);
         for (pattern, arg) in function.specialization.iter().zip(explicit) {
             let same = match (pattern, arg) {
-                (T(a), T(b)) => match (self.resolve_argument(a), self.resolve_argument(b)) {
-                    (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
-                    (a, b) => Some(a == b),
-                },
+                (T(a), T(b)) => {
+                    let (a, b) = (self.resolve_argument(a), self.resolve_argument(b));
+                    surely_same(&Binding::Type(a), &Binding::Type(b))
+                }
                 (V(a), V(b)) => match (self.constant(a), self.constant(b)) {
                     (Some(a), Some(b)) => Some(a == b),
                     _ => None,
@@ -417,13 +429,6 @@ impl Machine<'_> {
     }
 }
 
-/// Whether functions are templates outside of classes that take the same parameters, as they are written.
-fn told_alike(functions: &[Arc<Function>]) -> bool {
-    let types = |f: &Function| f.params.iter().map(|param| print::ty(&param.ty)).collect::<Vec<_>>();
-    functions.iter().all(|f| f.owner.is_none() && !f.template_params.is_empty())
-        && functions.windows(2).all(|pair| types(&pair[0]) == types(&pair[1]))
-}
-
 /// Functions, and how well each fits.
 pub(super) type Judged = Vec<(i32, Arc<Function>)>;
 
@@ -457,6 +462,7 @@ fn do_the_same(a: &Function, b: &Function) -> bool {
         // Not as trees: in `View<N - 1>` an expression knows where it stands.
         && print::ty(&a.return_type) == print::ty(&b.return_type)
         && a.template_params.len() == b.template_params.len()
+        && a.constraints == b.constraints
         && types(a) == types(b)
         && print::body(a) == print::body(b)
 }

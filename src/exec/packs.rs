@@ -317,15 +317,20 @@ pub(super) fn reopen(env: &mut Env, function: &Function) {
     }
 }
 
-/// Binds a pack that the last parameters of a function tell: `f(Ts... values)`.
-pub(super) fn deduce_pack(env: &mut Env, function: &Function, at: usize, types: &[Ty]) {
+/// Binds a pack that the last parameters of a function tell: `f(Ts... values)`. `written`: what the template arguments
+/// of the call tell; those of the pack stand for its first elements.
+pub(super) fn deduce_pack(env: &mut Env, function: &Function, at: usize, types: &[Ty], written: &Env) {
     let Some(Type::Named(path)) = function.params.get(at).map(|param| super::deduce::strip(&param.ty)) else {
         return;
     };
     let is_pack = |param: &TemplateParam| param.pack && param.name == path.name;
     let known = types.iter().all(|ty| !matches!(ty, Ty::Void));
     if known && path.args.is_none() && function.template_params.iter().any(is_pack) {
-        let list: Vec<Binding> = types.iter().cloned().map(Binding::Type).collect();
+        let mut list: Vec<Binding> = match written.bindings.get(&path.name) {
+            Some(Binding::Pack(first)) => first.iter().take(types.len()).cloned().collect(),
+            _ => Vec::new(),
+        };
+        list.extend(types.iter().skip(list.len()).cloned().map(Binding::Type));
         env.bind(&path.name, Binding::Pack(list.into()));
     }
 }

@@ -1,6 +1,6 @@
 //! What do template parameters stand for?
 
-use super::deduce::is_perhaps_const;
+use super::deduce::{is_perhaps_const, perhaps_reference};
 use super::machine::Machine;
 use super::types::{Binding, Env, Ty};
 use super::value::NOWHERE;
@@ -51,20 +51,37 @@ impl Machine<'_> {
                 _ if known < given.len() => Some(self.unknown_parameter(param)),
                 _ => None,
             };
-            let refers =
-                matches!(given[..known].get(at), Some(Given::Written(TemplateArg::Type(Type::Reference(_)))));
+            let written = match given[..known].get(at) {
+                Some(Given::Written(TemplateArg::Type(ty))) if !param.pack => Some(ty),
+                _ => None,
+            };
+            let refers = written.is_some_and(|ty| self.env().refers(ty));
+            let may_refer = written.is_some_and(|ty| self.may_refer(ty));
             match bound {
                 Some(bound) => env.bind(&param.name, bound),
                 None => drop(env.bindings.remove(&param.name)),
             }
             // A type is known without `&`: it is kept beside it.
-            match refers && !param.pack {
+            if may_refer {
+                env.bindings.insert(perhaps_reference(&param.name), Binding::Type(Ty::Void));
+            }
+            match refers {
                 true => env.bindings.insert(reference_to(&param.name), Binding::Type(Ty::Void)),
                 false if outer.bindings.is_empty() => None,
                 false => env.bindings.remove(&reference_to(&param.name)),
             };
         }
         env
+    }
+
+    /// Whether a template argument is a template parameter that may be a reference.
+    pub(super) fn may_refer(&self, arg: &Type) -> bool {
+        match arg {
+            Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
+                self.env().bindings.contains_key(&perhaps_reference(&path.name))
+            }
+            _ => false,
+        }
     }
 
     /// Fills parameters that are given nothing with their defaults, which are looked up in a namespace. Those that

@@ -30,6 +30,7 @@ pub(super) fn most_specialised(
     };
     let is_plain = |function: &Arc<Function>| {
         function.specialization.is_empty()
+            && function.constraints.is_empty()
             && function.params.len() == types.len()
             && !function.template_params.is_empty()
             && function.template_params.iter().all(is_free)

@@ -20,24 +20,36 @@ const MOST: u32 = 512;
 /// Calls of a function within itself that are run although it is open whether there are any.
 const OPEN: usize = 2;
 
+/// What leaves ways through the code open: conditions around of which both sides run, and sides that left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OpenWays {
+    sides: usize,
+    bounds: usize,
+    claims: usize,
+    left: usize,
+    loops: usize,
+    is_doubtful: bool,
+}
+
 impl Machine<'_> {
-    /// The ways through the code that are open here: conditions around of which both sides run, and sides
-    /// that left.
-    pub(super) fn open_ways(&self) -> usize {
+    /// The ways through the code that are open here.
+    pub(super) fn open_ways(&self) -> OpenWays {
         let state = &self.state;
-        state.passable.len()
-            + state.bounds.len()
-            + state.claims.len()
-            + self.around.left.len()
-            + self.looping.uncounted.len()
-            + usize::from(state.doubt.is_some())
+        OpenWays {
+            sides: state.passable.len(),
+            bounds: state.bounds.len(),
+            claims: state.claims.len(),
+            left: self.around.left.len(),
+            loops: self.looping.uncounted.len(),
+            is_doubtful: state.doubt.is_some(),
+        }
     }
 
     /// Whether a function may be run here, within those that run.
     pub(super) fn can_be_entered(&mut self, function: &Arc<Function>) -> bool {
         let running = || self.state.frames.iter().filter(|frame| Arc::ptr_eq(&frame.function, function));
         let within = running().count();
-        let first = running().next().map_or(0, |frame| frame.open_ways);
+        let first = running().next().map_or_else(OpenWays::default, |frame| frame.open_ways);
         if within < OPEN {
             return self.state.frames.len() < CALL_DEPTH;
         }
@@ -50,8 +62,8 @@ impl Machine<'_> {
         goes_on && self.state.frames.len() < CALL_DEPTH
     }
 
-    /// Whether no condition was open since a function was entered first, at so many open ways.
-    fn is_decided_since(&self, function: &Arc<Function>, first: usize) -> bool {
+    /// Whether no condition was open since a function was entered first, with these ways open.
+    fn is_decided_since(&self, function: &Arc<Function>, first: OpenWays) -> bool {
         let mut since = self.state.frames.iter().skip_while(|frame| !Arc::ptr_eq(&frame.function, function));
         // In host code, no more than so many conditions are remembered.
         let sees_all = self.mode == Mode::Device || self.state.claims.is_empty();

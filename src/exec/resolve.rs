@@ -28,7 +28,7 @@ impl Machine<'_> {
         self.resolved(ty, false)
     }
 
-    /// The same of a template argument, with `const` and `volatile`.
+    /// The same of a template argument, with `const` and `volatile`, and with the name of an enumeration.
     pub(super) fn resolve_argument(&mut self, ty: &Type) -> Ty {
         self.resolved(ty, true)
     }
@@ -80,6 +80,7 @@ impl Machine<'_> {
                 });
                 Ty::Array(Rc::new(element), length.map(Rc::new))
             }
+            Type::Decltype(expr) if self.lookups.keeps_qualifiers => self.type_to_deduce_from(expr),
             Type::Decltype(expr) => self.type_of(expr),
             Type::Auto => Ty::Unknown(nameless::AUTO.into()),
             Type::Opaque => Ty::Unknown(nameless::NOT_MODELLED.into()),
@@ -152,7 +153,11 @@ impl Machine<'_> {
             return ty;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
-            return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
+            let numbers = underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
+            return match self.lookups.keeps_qualifiers {
+                true => Ty::Enum(Some(name.clone()), Rc::new(numbers)),
+                false => numbers,
+            };
         }
         if path.qualifiers.is_empty()
             && let Some(ty) = self.type_of_unseen_base(path)

@@ -5,6 +5,7 @@
 
 use super::types::{Binding, Ty};
 use super::value::Value;
+use crate::ir::Scalar;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,13 +35,37 @@ pub(super) fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
     }
 }
 
+/// The same where a type of C++ beside the one that is known may be written: `long` is not told from `long long`, and
+/// `char` not from `signed char`.
+pub(super) fn surely_same(a: &Binding, b: &Binding) -> Option<bool> {
+    same_binding(a, b).filter(|same| !same || !may_be_another(a))
+}
+
+/// Whether a type of C++ beside this one has its size and sign.
+fn may_be_another(bound: &Binding) -> bool {
+    match bound {
+        Binding::Type(Ty::Pointer(to) | Ty::Qualified(_, to)) => {
+            may_be_another(&Binding::Type((**to).clone()))
+        }
+        Binding::Type(ty) => {
+            matches!(ty.innermost(), Ty::Scalar(Scalar::I8 | Scalar::I64 | Scalar::U64))
+        }
+        _ => false,
+    }
+}
+
 /// Whether two types are the same; none if that is not known. Those of one template are for the same arguments.
 pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
     match (a, b) {
         (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
         (Ty::Pointer(a), Ty::Pointer(b)) => same_type(a, b),
+        (Ty::Enum(Some(a), _), Ty::Enum(Some(b), _)) => Some(a == b),
+        (Ty::Enum(None, a), Ty::Enum(_, b)) | (Ty::Enum(_, a), Ty::Enum(None, b)) => {
+            same_type(a, b).filter(|same| !same)
+        }
         (Ty::Qualified(a, x), Ty::Qualified(b, y)) => same_type(x, y).map(|same| same && a == b),
         (Ty::Qualified(_, a), b) | (b, Ty::Qualified(_, a)) => same_type(a, b).map(|_| false),
+        (Ty::Enum(None, a), b) | (b, Ty::Enum(None, a)) => same_type(a, b).filter(|same| !same),
         (Ty::Array(a, n), Ty::Array(b, m)) => match same_type(a, b) {
             Some(true) if n != m => None,
             same => same,

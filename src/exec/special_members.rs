@@ -16,6 +16,23 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Machine<'_> {
+    /// Of functions with the name of a class, those that belong to its text, in it or outside of it; all of them if none
+    /// is in it.
+    pub(super) fn own_definitions(&self, class: &Layout, all: &[Arc<Function>]) -> Vec<Arc<Function>> {
+        if !all.iter().any(|function| class.holds(function.span)) {
+            return all.to_vec();
+        }
+        let is_primary = class.record.as_ref().is_some_and(|it| it.specialization.is_empty());
+        let namesakes = self.program.records(&class.name);
+        let is_outside = |function: &Function| {
+            is_primary
+                && function.owner.as_ref() == Some(&class.name)
+                && function.owner_args.is_empty()
+                && !namesakes.iter().any(|it| it.holds(function.span))
+        };
+        all.iter().filter(|function| class.holds(function.span) || is_outside(function)).cloned().collect()
+    }
+
     /// Of functions of one name, those of a class with the arguments that it has: what is written for them stands for
     /// the template's own. `all`: those that a call may mean, which `chosen` are taken from.
     pub(super) fn with_special(

@@ -9,7 +9,7 @@ use super::types::{Ty, nameless};
 use super::value::{Group, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{Assumption, Differs};
-use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, THROW, TRY, Type};
+use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -92,12 +92,15 @@ impl Machine<'_> {
             StmtKind::Goto(label) => self.jump(label),
             // Whoever goes on from here was let in before.
             StmtKind::Label(_) => {}
-            StmtKind::Unsupported(what, _) if *what == THROW && self.ends_by_throw() => self.end_program(),
+            StmtKind::Throw if self.ends_by_throw() => self.end_program(),
+            StmtKind::Throw => self.run_doubtful(&[], Unknown::new(Reason::Unsupported, stmt.span, "throw")),
+            StmtKind::Try(blocks) => {
+                self.host.tries += 1;
+                self.run_doubtful(blocks, Unknown::new(Reason::Unsupported, stmt.span, "try"));
+                self.host.tries -= 1;
+            }
             StmtKind::Unsupported(what, inner) => {
-                let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
-                self.host.tries += u32::from(*what == TRY);
-                self.run_doubtful(inner, why);
-                self.host.tries -= u32::from(*what == TRY);
+                self.run_doubtful(inner, Unknown::new(Reason::Unsupported, stmt.span, *what));
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.

@@ -3,7 +3,8 @@
 use super::deduce::{is_named, perhaps_const};
 use super::machine::{Chosen, Machine, Specialised};
 use super::parameters::Given;
-use super::same_type::{same_binding, same_type};
+use super::same_type::{same_binding, same_type, surely_same};
+use super::subsumption::Head;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
@@ -24,8 +25,6 @@ struct Match<'a> {
     env: Env,
     /// How much of its patterns is not left open: of two that match, the one with more is meant.
     fixed: usize,
-    /// Of two with as much, how much they ask for: the one that asks for more is meant.
-    asked: usize,
     undecided: bool,
 }
 
@@ -39,31 +38,26 @@ impl Match<'_> {
     fn so_far(&self) -> Rc<Env> {
         Rc::new(Env { bindings: self.env.bindings.clone() })
     }
-
-    /// The parameter of the specialisation that a pattern is.
-    fn parameter(&self, pattern: &TemplateArg) -> Option<Name> {
-        let path = match pattern {
-            TemplateArg::Type(Type::Named(path)) => path,
-            TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
-            _ => return None,
-        };
-        let own = self.record.template_params.iter().any(|param| param.name == path.name);
-        (own && path.qualifiers.is_empty() && path.args.is_none()).then(|| path.name.clone())
-    }
 }
 
-/// Whether a type of C++ beside this one has its size and sign, so that which of the two is written is not known:
-/// `char` and `signed char`, `long` and `long long`.
-fn may_be_another(bound: &Binding) -> bool {
-    match bound {
-        Binding::Type(Ty::Pointer(to) | Ty::Qualified(_, to)) => {
-            may_be_another(&Binding::Type((**to).clone()))
-        }
-        Binding::Type(ty) => {
-            matches!(ty.innermost(), Ty::Scalar(Scalar::I8 | Scalar::I64 | Scalar::U64))
-        }
-        _ => false,
-    }
+/// The parameter of a specialisation that a pattern is.
+fn parameter_of(record: &Record, pattern: &TemplateArg) -> Option<Name> {
+    let path = match pattern {
+        TemplateArg::Type(Type::Named(path)) => path,
+        TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
+        _ => return None,
+    };
+    let own = record.template_params.iter().any(|param| param.name == path.name);
+    (own && path.qualifiers.is_empty() && path.args.is_none()).then(|| path.name.clone())
+}
+
+/// Whether a template argument is a reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refers {
+    No,
+    /// `T` of a `T &&` that is deduced.
+    Perhaps,
+    Surely,
 }
 
 /// Whether a pattern is met by `const` types alone, or by `volatile` ones.
@@ -117,6 +111,29 @@ impl Machine<'_> {
             true => self.arguments_of(primary, explicit, env)?,
             false => self.arguments_like(records, explicit)?,
         };
+        let refers: Vec<Refers> = explicit.iter().map(|arg| self.refers(arg)).collect();
+        if refers.contains(&Refers::Surely) {
+            return self.match_specialisations(records, &args, &refers);
+        }
+        let found = self.specialisation_known(primary, records, args)?;
+        // What is meant for a type may not be for a reference to it.
+        let is_told = |(record, _): &Chosen| {
+            let mut patterns = record.specialization.iter().zip(&refers);
+            patterns.all(|(pattern, refers)| *refers == Refers::No || parameter_of(record, pattern).is_some())
+        };
+        match found.as_ref().is_none_or(is_told) {
+            true => Ok(found),
+            false => Err(Undecided),
+        }
+    }
+
+    /// The specialisation that is meant for arguments that are no references.
+    fn specialisation_known(
+        &mut self,
+        primary: &Record,
+        records: &[Arc<Record>],
+        args: Vec<Binding>,
+    ) -> Result<Option<Chosen>, Undecided> {
         let key = (primary.name.clone(), primary.span);
         let known = self.lookups.memo.specialisations.get(&key);
         let is_same = |known: &&Specialised| {
@@ -126,7 +143,7 @@ impl Machine<'_> {
             return Ok(found.clone());
         }
         let momentary = self.lookups.momentary;
-        let found = self.match_specialisations(records, &args)?;
+        let found = self.match_specialisations(records, &args, &[])?;
         if self.lookups.momentary == momentary {
             let known = self.lookups.memo.specialisations.entry(key).or_default();
             if known.len() >= ARGUMENTS {
@@ -137,27 +154,56 @@ impl Machine<'_> {
         Ok(found)
     }
 
-    /// The specialisation that these arguments match, if there is one.
+    /// Whether a template argument is a reference, which its type does not tell.
+    fn refers(&self, arg: &TemplateArg) -> Refers {
+        match arg {
+            TemplateArg::Type(ty) if self.env().refers(ty) => Refers::Surely,
+            TemplateArg::Type(ty) if self.may_refer(ty) => Refers::Perhaps,
+            _ => Refers::No,
+        }
+    }
+
+    /// The specialisation that these arguments match, if there is one. `refers`: whether each of them is a reference.
     fn match_specialisations(
         &mut self,
         records: &[Arc<Record>],
         args: &[Binding],
+        refers: &[Refers],
     ) -> Result<Option<Chosen>, Undecided> {
-        let (mut best, mut undecided): (Option<Match<'_>>, bool) = (None, false);
+        let mut matching: Vec<Match<'_>> = Vec::new();
         for record in records {
-            let mut matched = Match { record, env: Env::default(), fixed: 0, asked: 0, undecided: false };
+            let mut matched = Match { record, env: Env::default(), fixed: 0, undecided: false };
+            // A reference is not what it refers to.
+            let is_other = |(pattern, refers): (&TemplateArg, &Refers)| {
+                *refers == Refers::Surely
+                    && !matches!(pattern, TemplateArg::Type(Type::Reference(_)))
+                    && parameter_of(record, pattern).is_none()
+            };
+            if record.specialization.iter().zip(refers).any(is_other) {
+                continue;
+            }
             if !self.all_match(&mut matched, args) || !self.meets_constraints(&mut matched) {
                 continue;
             }
-            if matched.undecided {
-                undecided = true;
-            } else if best.as_ref().is_none_or(|it| (matched.fixed, matched.asked) > (it.fixed, it.asked)) {
-                best = Some(matched);
-            }
+            matching.push(matched);
         }
-        match undecided {
-            true => Err(Undecided),
-            false => Ok(best.map(|it| (Arc::clone(it.record), Rc::new(it.env)))),
+        if matching.iter().any(|matched| matched.undecided) {
+            return Err(Undecided);
+        }
+        let beats = |one: &Match<'_>, other: &Match<'_>| match one.fixed == other.fixed {
+            true => self.asks_more(Head::from(&**one.record), Head::from(&**other.record)),
+            false => one.fixed > other.fixed,
+        };
+        let is_best = |at: &usize| {
+            (0..matching.len()).all(|other| other == *at || beats(&matching[*at], &matching[other]))
+        };
+        match (0..matching.len()).find(is_best) {
+            Some(best) => {
+                let best = matching.swap_remove(best);
+                Ok(Some((Arc::clone(best.record), Rc::new(best.env))))
+            }
+            None if matching.is_empty() => Ok(None),
+            None => Err(Undecided),
         }
     }
 
@@ -279,7 +325,7 @@ impl Machine<'_> {
                 }
                 (TemplateArg::Value(expr), _) => Binding::Value(machine.evaluate(expr)),
             });
-            match arg.as_ref().and_then(|arg| same_binding(&written, arg)) {
+            match arg.as_ref().and_then(|arg| surely_same(&written, arg)) {
                 Some(true) => {}
                 Some(false) => return Some(false),
                 None => all = None,
@@ -302,7 +348,6 @@ impl Machine<'_> {
         let is_asked = |param: &&TemplateParam| param.name.is_empty();
         for param in record.template_params.iter().filter(is_asked) {
             let TemplateParamKind::Type(Some(ty)) = &param.kind else { continue };
-            matched.asked += 1;
             let (env, namespace) = (matched.so_far(), &record.namespace);
             let exists = self.within(env, namespace, |machine| machine.exists(ty, TYPEDEFS));
             if !matched.note(exists) {
@@ -338,14 +383,13 @@ impl Machine<'_> {
 
     /// Whether an argument is what a pattern says, as far as is known.
     fn matches(&mut self, matched: &mut Match<'_>, pattern: &TemplateArg, arg: &Binding) -> bool {
-        if let Some(name) = matched.parameter(pattern) {
+        if let Some(name) = parameter_of(matched.record, pattern) {
             return match matched.env.bindings.get(&name) {
                 // The same parameter again: `Same<A, A>`.
                 Some(bound) => {
                     matched.fixed += 1;
                     let bound = bound.clone();
-                    let same = same_binding(&bound, arg).filter(|same| !same || !may_be_another(arg));
-                    matched.note(same)
+                    matched.note(surely_same(&bound, arg))
                 }
                 None => {
                     matched.env.bindings.insert(name, arg.clone());
@@ -386,6 +430,10 @@ impl Machine<'_> {
             // What is not known is taken to be no `const`.
             (Type::Qualified(..), _) => false,
             (_, Ty::Unknown(_)) => matched.note(None),
+            // What may be an enumeration is perhaps not the type that its numbers have.
+            (_, Ty::Enum(None, numbers)) => {
+                self.type_matches(matched, pattern, numbers) && matched.note(None)
+            }
             (Type::Pointer(pattern), Ty::Pointer(pointee)) => {
                 matched.fixed += 1;
                 self.matches(matched, &inner_pattern(pattern), &Binding::Type((**pointee).clone()))

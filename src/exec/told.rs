@@ -56,7 +56,10 @@ impl Machine<'_> {
 
 /// Whether a statement may change a variable after its declaration.
 fn may_change(stmt: &Stmt, local: LocalId) -> bool {
-    let mut found = matches!(stmt.kind, StmtKind::Unsupported(..) | StmtKind::Damaged);
+    let mut found = matches!(
+        stmt.kind,
+        StmtKind::Unsupported(..) | StmtKind::Try(_) | StmtKind::Throw | StmtKind::Damaged
+    );
     if let StmtKind::Declare(list) = &stmt.kind {
         // A reference to it.
         let bound = |it: &Declaration| {

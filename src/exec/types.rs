@@ -73,6 +73,7 @@ impl PartialEq for Ty {
             (Ty::Pointer(a), Ty::Pointer(b)) => a == b,
             (Ty::Array(a, n), Ty::Array(b, m)) => a == b && n == m,
             (Ty::Qualified(a, x), Ty::Qualified(b, y)) => a == b && x == y,
+            (Ty::Enum(a, x), Ty::Enum(b, y)) => a == b && x == y,
             (Ty::Fragment(a), Ty::Fragment(b)) => a == b,
             (Ty::Unknown(a), Ty::Unknown(b)) => a == b,
             _ => false,
@@ -153,11 +154,11 @@ impl Ty {
         }
     }
 
-    /// The type without `const` and `volatile`, at whatever depth.
+    /// The type without `const` and `volatile`, at whatever depth, and of an enumeration that of its numbers.
     #[must_use]
     pub(super) fn unqualified(&self) -> Ty {
         match self {
-            Ty::Qualified(_, inner) => inner.unqualified(),
+            Ty::Qualified(_, inner) | Ty::Enum(_, inner) => inner.unqualified(),
             Ty::Pointer(inner) if inner.is_qualified() => Ty::Pointer(Rc::new(inner.unqualified())),
             Ty::Array(inner, length) if inner.is_qualified() => {
                 Ty::Array(Rc::new(inner.unqualified()), length.clone())
@@ -168,7 +169,7 @@ impl Ty {
 
     fn is_qualified(&self) -> bool {
         match self {
-            Ty::Qualified(..) => true,
+            Ty::Qualified(..) | Ty::Enum(..) => true,
             Ty::Pointer(inner) | Ty::Array(inner, _) => inner.is_qualified(),
             _ => false,
         }
@@ -186,7 +187,7 @@ impl Ty {
             Ty::Array(element, Some(length)) => {
                 element.constant_size()?.checked_mul(u64::try_from(length.as_constant()?).ok()?)
             }
-            Ty::Qualified(_, inner) => inner.constant_size(),
+            Ty::Qualified(_, inner) | Ty::Enum(_, inner) => inner.constant_size(),
             Ty::Array(_, None) | Ty::Fragment(_) | Ty::Unknown(_) => None,
         }
     }
@@ -200,7 +201,7 @@ impl Ty {
             Ty::Sized { size, .. } => u64::from(*size),
             Ty::Record(layout) => layout.align.max(1),
             Ty::Pointer(_) => 8,
-            Ty::Array(element, _) | Ty::Qualified(_, element) => element.align(),
+            Ty::Array(element, _) | Ty::Qualified(_, element) | Ty::Enum(_, element) => element.align(),
         }
     }
 
@@ -211,7 +212,9 @@ impl Ty {
             Ty::Fragment(_) | Ty::Unknown(_) => true,
             Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Pointer(_) => false,
             Ty::Record(layout) => layout.open_align,
-            Ty::Array(element, _) | Ty::Qualified(_, element) => element.has_open_alignment(),
+            Ty::Array(element, _) | Ty::Qualified(_, element) | Ty::Enum(_, element) => {
+                element.has_open_alignment()
+            }
         }
     }
 
@@ -232,7 +235,7 @@ impl Ty {
                 Ty::Scalar(scalar) => !scalar.is_integer(),
                 Ty::Sized { .. } => true,
                 Ty::Record(layout) => layout.record.is_none() && layout.fields.iter().all(|f| is_data(&f.ty)),
-                Ty::Array(element, _) | Ty::Qualified(_, element) => is_data(element),
+                Ty::Array(element, _) | Ty::Qualified(_, element) | Ty::Enum(_, element) => is_data(element),
                 Ty::Void | Ty::Pointer(_) | Ty::Fragment(_) | Ty::Unknown(_) => false,
             }
         }
@@ -248,7 +251,8 @@ impl Ty {
             Ty::Sized { name, .. } => name.to_string(),
             Ty::Unknown(name) => without_arguments(name),
             Ty::Record(layout) => layout.name.to_string(),
-            Ty::Qualified(_, inner) => inner.describe(),
+            Ty::Enum(Some(name), _) => name.to_string(),
+            Ty::Qualified(_, inner) | Ty::Enum(None, inner) => inner.describe(),
             Ty::Fragment(_) => "fragment".into(),
             Ty::Pointer(inner) => format!("{}*", inner.describe()),
             Ty::Array(element, length) => {

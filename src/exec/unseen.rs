@@ -24,7 +24,7 @@ pub(super) enum Callee<'a> {
     Itself(&'a str),
     /// One that is seen, within more calls than are followed.
     TooDeep(&'a str),
-    /// The same, by a name that tells where it belongs.
+    /// One that is not seen, by its qualified name.
     Path(&'a Path),
     Method(&'a str),
     /// One of a class.
@@ -63,7 +63,7 @@ impl<'a> Callee<'a> {
     /// Why it is not known what it returns, where it is not for want of its text.
     fn not_run(self) -> Option<String> {
         match self {
-            Callee::Itself(name) => Some(format!("how often `{name}` calls itself")),
+            Callee::Itself(name) => Some(format!("the recursion of `{name}` is not followed to its end")),
             Callee::TooDeep(name) => Some(format!("`{name}` is called within more calls than are followed")),
             _ => None,
         }

@@ -457,6 +457,9 @@ pub(crate) enum Ty {
     Array(Rc<Ty>, Option<Rc<Int>>),
     /// `const T`, as a template argument: what is written with it has the type without.
     Qualified(Qualifiers, Rc<Ty>),
+    /// An enumeration of this name, as a template argument: what is written with it has the type of its numbers. Without
+    /// a name where it may be that type itself.
+    Enum(Option<Name>, Rc<Ty>),
     /// A `wmma::fragment`, whose place is the registers of a warp.
     Fragment(Rc<Fragment>),
     /// Not known, with its name as written.

@@ -7,7 +7,7 @@
 //! | the same | `3` | yes |
 //! | `template <class T, class = decltype(T().size())> f(T)` | an object | not known: expressions are not tried |
 
-use super::deduce::{deduce, is_named, strip};
+use super::deduce::{deduce, is_named, note_forwarded, strip};
 use super::machine::Machine;
 use super::members::BASES;
 use super::packs::mentions;
@@ -66,6 +66,7 @@ impl Machine<'_> {
         let mut env = self.bind(&function.template_params, Some(explicit), &Env::default());
         for (param, ty) in function.params.iter().zip(types).take_while(|(param, _)| !param.pack) {
             deduce(self, &mut env, function, &param.ty, ty);
+            note_forwarded(&mut env, function, param);
         }
         let env = self.lookups.memo.shared_env(function, env);
         let key = (Arc::as_ptr(function).addr(), Rc::as_ptr(&env).addr());
@@ -93,7 +94,7 @@ impl Machine<'_> {
             TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Value(ty, _) => Some(ty.clone()),
             _ => None,
         };
-        let asked = function.template_params.iter().filter_map(asks);
+        let asked = function.template_params.iter().chain(&function.constraints).filter_map(asks);
         for ty in asked.chain([function.return_type.clone()]) {
             let exists = self.within(Rc::clone(&env), namespace, |machine| machine.exists(&ty, TYPEDEFS));
             match exists {
@@ -143,7 +144,7 @@ impl Machine<'_> {
         }
         program.records_meant(path, from).next()?;
         match ty {
-            Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..) => Some(false),
+            Ty::Scalar(_) | Ty::Enum(..) | Ty::Pointer(_) | Ty::Array(..) => Some(false),
             Ty::Record(layout) => {
                 let is_meant = |class: &Layout| is_named(program, class, path, from);
                 match self.class_where(layout, BASES, &is_meant) {
@@ -209,7 +210,8 @@ pub(super) fn is_conditional(function: &Function) -> bool {
         _ => false,
     };
     !function.template_params.is_empty()
-        && (depends(&function.return_type) || function.template_params.iter().any(is_asked))
+        && (depends(&function.return_type)
+            || function.template_params.iter().chain(&function.constraints).any(is_asked))
 }
 
 /// Whether a type may not exist.

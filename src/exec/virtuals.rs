@@ -81,7 +81,7 @@ impl Machine<'_> {
         args: usize,
         span: Span,
     ) -> Value {
-        let words = format!("`{method}` is virtual, and of which class its object is is not known");
+        let words = format!("`{method}` is virtual, and the class of its object is not known");
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         if let Some(object) = object {
             self.lose_object(object, method, args, &why);

@@ -65,7 +65,7 @@ impl Names {
             StmtKind::Declare(list) => {
                 list.iter().for_each(|declaration| self.declaration(declaration));
             }
-            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
+            StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Try(body) => self.stmts(body),
             StmtKind::If { cond, then, otherwise } => {
                 self.expr(cond);
                 self.stmts(then);
@@ -88,6 +88,7 @@ impl Names {
             | StmtKind::Continue
             | StmtKind::Goto(_)
             | StmtKind::Label(_)
+            | StmtKind::Throw
             | StmtKind::Damaged => {}
         }
     }

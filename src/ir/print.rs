@@ -15,7 +15,6 @@ type Names<'a> = &'a dyn Fn(super::LocalId) -> Name;
 
 /// An expression as text, with slots as `%0`.
 #[must_use]
-#[cfg(test)]
 pub(crate) fn expr(expr: &Expr) -> String {
     Printer { names: None }.expr(expr)
 }
@@ -75,7 +74,6 @@ fn numbered(text: &str, params: &[TemplateParam]) -> String {
 
 /// A path as text.
 #[must_use]
-#[cfg(test)]
 pub(crate) fn path(path: &Path) -> String {
     Printer { names: None }.path(path)
 }
@@ -528,6 +526,8 @@ impl Printer<'_> {
             StmtKind::Label(label) => {
                 let _ = writeln!(out, "{pad}{label}:");
             }
+            StmtKind::Throw => block("<unsupported: throw> ", &[], out),
+            StmtKind::Try(stmts) => block("<unsupported: try> ", stmts, out),
             StmtKind::Unsupported(what, stmts) => block(&format!("<unsupported: {what}> "), stmts, out),
             StmtKind::Damaged => {
                 let _ = writeln!(out, "{pad}<damaged>;");

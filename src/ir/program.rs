@@ -2,7 +2,9 @@
 
 use super::defaults;
 use super::namespace::{Named, answers, meant};
-use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, Type};
+use super::{
+    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Scalar, TemplateArg, Type,
+};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -391,6 +393,16 @@ impl Program {
     #[must_use]
     pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
         self.index.enums.get(name)
+    }
+
+    /// Whether there may be an enumeration whose numbers have this type.
+    #[must_use]
+    pub(crate) fn has_enumeration_of(&self, numbers: Scalar) -> bool {
+        self.index.enums.values().any(|underlying| match underlying {
+            None => numbers == Scalar::I32,
+            Some(Type::Scalar(scalar)) => *scalar == numbers,
+            Some(_) => true,
+        })
     }
 
     /// Whether a part of the text may not be compiled, because nothing tells what an `#if` around it comes to.

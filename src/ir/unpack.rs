@@ -366,7 +366,8 @@ impl Unpacking<'_> {
             },
             K::Return(value) => K::Return(value.as_ref().map(|it| self.expr(it))),
             K::Unsupported(what, body) => K::Unsupported(what, self.stmts(body)),
-            K::Break | K::Continue | K::Goto(_) | K::Label(_) | K::Damaged => kind.clone(),
+            K::Try(body) => K::Try(self.stmts(body)),
+            K::Throw | K::Break | K::Continue | K::Goto(_) | K::Label(_) | K::Damaged => kind.clone(),
         }
     }
 

@@ -50,7 +50,9 @@ fn visit_stmt<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Found<'a>)) {
         StmtKind::Declare(list) => {
             list.iter().filter_map(|d| d.init.as_ref()).for_each(|init| visit_expr(init, visit));
         }
-        StmtKind::Block(body) | StmtKind::Unsupported(_, body) => visit_stmts(body, visit),
+        StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Try(body) => {
+            visit_stmts(body, visit)
+        }
         StmtKind::If { cond, then, otherwise } => {
             visit_expr(cond, visit);
             visit_stmts(then, visit);
@@ -70,6 +72,7 @@ fn visit_stmt<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Found<'a>)) {
         | StmtKind::Continue
         | StmtKind::Goto(_)
         | StmtKind::Label(_)
+        | StmtKind::Throw
         | StmtKind::Damaged => {}
     }
 }
@@ -162,6 +165,8 @@ pub(crate) fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         StmtKind::Return(value) => value.iter().for_each(visit),
         StmtKind::Block(_)
         | StmtKind::Unsupported(..)
+        | StmtKind::Try(_)
+        | StmtKind::Throw
         | StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Goto(_)
@@ -173,7 +178,10 @@ pub(crate) fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
 /// Visits the statements directly inside a statement.
 pub(crate) fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
     match &stmt.kind {
-        StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => {
+        StmtKind::Block(body)
+        | StmtKind::Unsupported(_, body)
+        | StmtKind::Try(body)
+        | StmtKind::Loop { body, .. } => {
             body.iter().for_each(visit);
         }
         StmtKind::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(visit),
@@ -185,6 +193,7 @@ pub(crate) fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
         | StmtKind::Continue
         | StmtKind::Goto(_)
         | StmtKind::Label(_)
+        | StmtKind::Throw
         | StmtKind::Damaged => {}
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn tell_apart(functions: &mut [Arc<Function>], taken: &mut FxHashSet<
     }
 }
 
-/// The parts of a place, those with fewer characters less first at each beginning.
+/// All parts of a span: by their start, and from each start the longest first.
 fn parts(place: Span) -> impl Iterator<Item = Span> {
     let begins = place.start..place.end;
     begins.flat_map(move |start| (start + 1..=place.end).rev().map(move |end| Span { start, end, ..place }))

@@ -10,7 +10,7 @@ use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
 use crate::ir::found_later::FoundLater;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TRY, TemplateParam,
+    Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateParam,
     TemplateParamKind, Through, Type,
 };
 use crate::syntax::field;
@@ -42,7 +42,7 @@ impl<'t> Lowerer<'t> {
         self.in_function = true;
         self.bind_local_records(enclosing);
         let (function_node, name_node) = (function_declarator(declarator), declared_name_of(declarator)?);
-        let Heads { owner, owner_params, owner_args, mut template_params, specialization, constraints } =
+        let Heads { owner, owner_params, owner_args, template_params, specialization, mut constraints } =
             self.heads(node, declarator, enclosing);
         let name = self.function_name_of(node, name_node, owner.as_deref());
         self.function_name = name.clone();
@@ -54,17 +54,17 @@ impl<'t> Lowerer<'t> {
         } else {
             FunctionKind::Host
         };
-        // A kernel is not chosen by them, and is named with all its arguments.
-        if kind != FunctionKind::Kernel && !template_params.is_empty() {
-            template_params.extend(constraints);
-            template_params.extend(function_node.and_then(|function| self.required(function)));
+        // Those of a member that is no template are met where it is called.
+        match template_params.is_empty() {
+            true => constraints.clear(),
+            false => constraints.extend(function_node.and_then(|function| self.required(function))),
         }
         let return_type = self.returned(node, declarator, name_node);
         let list = function_node.and_then(|function| field(function, "parameters"));
         let params = list.map(|list| self.params(list)).unwrap_or_default();
         let mut body = field(node, "body").map(|body| self.function_body(node, body));
         if body.is_none() && child_of_kind(node, "try_statement").is_some() {
-            body = Some(vec![self.stmt_at(node, StmtKind::Unsupported(TRY, Vec::new()))]);
+            body = Some(vec![self.stmt_at(node, StmtKind::Try(Vec::new()))]);
         }
         // `T() = default;` does nothing but what each constructor begins with.
         let is_default = child_of_kind(node, "default_method_clause").is_some();
@@ -84,6 +84,7 @@ impl<'t> Lowerer<'t> {
             owner_args,
             kind,
             template_params,
+            constraints,
             specialization,
             is_virtual: child_of_kind(node, "virtual").is_some(),
             is_const: function_node.is_some_and(|function| self.is_const_method(function)),
@@ -112,8 +113,8 @@ impl<'t> Lowerer<'t> {
     /// What a function returns.
     fn returned(&mut self, node: Node<'t>, declarator: Node<'t>, name_node: Node<'t>) -> Type {
         let written = match (field(node, "type"), name_node.kind()) {
-            (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
-            (Some(_), _) => self.named_type(name_node),
+            (Some(_), _) if self.conversion_before(node).is_some() => self.type_specifier(name_node),
+            (Some(ty), _) => self.type_specifier(ty),
             (None, "operator_cast") => self.type_of(name_node),
             (None, _) => Type::Void,
         };
@@ -177,7 +178,7 @@ impl<'t> Lowerer<'t> {
 
     fn function_name_of(&mut self, node: Node<'_>, name: Node<'_>, owner: Option<&str>) -> Name {
         let text = self.text(name);
-        if field(node, "type").is_some_and(|ty| self.text(ty) == "operator") {
+        if self.conversion_before(node).is_some() {
             return self.name(&format!("operator {text}"));
         }
         match name.kind() {

@@ -97,7 +97,10 @@ fn blank(stmt: &mut Stmt, label: &Name) {
 /// Visits the lists of statements directly inside a statement.
 fn inner_lists(stmt: &mut Stmt, visit: &mut dyn FnMut(&mut Vec<Stmt>)) {
     match &mut stmt.kind {
-        StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => visit(body),
+        StmtKind::Block(body)
+        | StmtKind::Unsupported(_, body)
+        | StmtKind::Try(body)
+        | StmtKind::Loop { body, .. } => visit(body),
         StmtKind::If { then, otherwise, .. } => {
             visit(then);
             visit(otherwise);

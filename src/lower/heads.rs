@@ -77,7 +77,7 @@ impl<'t> Lowerer<'t> {
         let mut owner = enclosing.owner.clone().filter(|_| !friend);
         let mut owner_heads = enclosing.owner_templates.clone();
         let mut heads = enclosing.templates.clone();
-        if let Some((class, class_is_template)) = self.qualified_owner(declarator) {
+        if let Some((class, class_is_template)) = self.qualified_owner(node, declarator) {
             owner = Some(class);
             if class_is_template || heads.len() > 1 {
                 let count = if heads.len() > 1 { heads.len() - 1 } else { heads.len() };
@@ -88,7 +88,7 @@ impl<'t> Lowerer<'t> {
         for head in owner_heads {
             owner_params.extend(self.template_head(head));
         }
-        let owner_args = self.owner_arguments(declarator);
+        let owner_args = self.owner_arguments(node, declarator);
         // `template <class T> void S<T>::f()` is written for the template, `void S<T *>::f()` for a specialisation.
         // `void Sum<T, More...>::f()` may be either.
         let is_open = owner_args.len() > 1 && owner_args.iter().any(is_expansion);
@@ -117,10 +117,27 @@ impl<'t> Lowerer<'t> {
         Heads { owner, owner_params, owner_args, template_params, specialization, constraints }
     }
 
+    /// The name of a function with what stands before it.
+    fn whole_name<'n>(&self, node: Node<'n>, declarator: Node<'n>) -> Option<Node<'n>> {
+        match self.conversion_before(node) {
+            Some(conversion) => Some(conversion),
+            None => field(function_declarator(declarator)?, "declarator"),
+        }
+    }
+
+    /// In `S::operator float()` the grammar takes `S::operator` for a type, and `float` for a name.
+    pub(super) fn conversion_before<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+        let ty = field(node, "type")?;
+        let mut name = ty;
+        while name.kind() == "qualified_identifier" {
+            name = field(name, "name")?;
+        }
+        (self.text(name) == "operator").then_some(ty)
+    }
+
     /// For `S<T>::f`: `S`, and whether it has template arguments.
-    fn qualified_owner(&mut self, declarator: Node<'_>) -> Option<(Name, bool)> {
-        let function = function_declarator(declarator)?;
-        let mut name = field(function, "declarator")?;
+    fn qualified_owner(&mut self, node: Node<'_>, declarator: Node<'_>) -> Option<(Name, bool)> {
+        let mut name = self.whole_name(node, declarator)?;
         let (mut owner, mut templated) = (String::new(), false);
         while name.kind() == "qualified_identifier" {
             if let Some(scope) = field(name, "scope") {
@@ -138,8 +155,8 @@ impl<'t> Lowerer<'t> {
     }
 
     /// For `S<float>::f`: `float`. Not of a class in another.
-    fn owner_arguments(&mut self, declarator: Node<'_>) -> Vec<TemplateArg> {
-        let mut name = function_declarator(declarator).and_then(|function| field(function, "declarator"));
+    fn owner_arguments(&mut self, node: Node<'_>, declarator: Node<'_>) -> Vec<TemplateArg> {
+        let mut name = self.whole_name(node, declarator);
         let mut found = Vec::new();
         while let Some(qualified) = name.filter(|name| name.kind() == "qualified_identifier") {
             if !found.is_empty() {

@@ -8,7 +8,7 @@ use super::lowerer::{Lowerer, TOO_DEEP};
 use super::masks::UNSEEN_MACRO;
 use super::nodes::{child_of_kind, children, first_child};
 use crate::ir::unrolling::Unrolling;
-use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind, THROW, TRY};
+use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -125,7 +125,7 @@ impl Lowerer<'_> {
             }
             "try_statement" => self.try_stmt(node, out),
             "throw_statement" => {
-                out.push(self.stmt_at(node, StmtKind::Unsupported(THROW, Vec::new())));
+                out.push(self.stmt_at(node, StmtKind::Throw));
             }
             "case_statement" => {
                 self.labels.inside += 1;
@@ -437,7 +437,7 @@ impl Lowerer<'_> {
             self.scope.leave(mark);
             body.push(self.stmt_at(clause, StmtKind::Unsupported("catch", handler)));
         }
-        out.push(self.stmt_at(node, StmtKind::Unsupported(TRY, body)));
+        out.push(self.stmt_at(node, StmtKind::Try(body)));
     }
 
     /// `FOR_EACH(i, n) { ... }` with an unknown macro parses as a function without a type. A true

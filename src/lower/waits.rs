@@ -21,7 +21,14 @@ pub(super) fn may_wait(params: &[Param], body: &[Stmt]) -> bool {
     let is_lost = |expr: &&Expr| matches!(expr.kind, ExprKind::Damaged | ExprKind::Unsupported(_));
     let waits = |stmt: &Stmt| match &stmt.kind {
         StmtKind::Loop { cond, .. } => !cond.as_ref().is_some_and(|cond| ends(stmt, cond, &own)),
-        kind => matches!(kind, StmtKind::Unsupported(..) | StmtKind::Damaged | StmtKind::Goto(_)),
+        kind => matches!(
+            kind,
+            StmtKind::Unsupported(..)
+                | StmtKind::Try(_)
+                | StmtKind::Throw
+                | StmtKind::Damaged
+                | StmtKind::Goto(_)
+        ),
     };
     all.iter().any(|stmt| waits(stmt) || exprs(stmt).iter().any(is_lost))
 }

@@ -287,7 +287,7 @@ fn apply(operator: &str, left: Option<Number>, right: Option<Number>) -> Option<
     })
 }
 
-/// An integer literal's value, wrapped to 64 bits. One that has no place in them with a sign has none.
+/// An integer literal's value, wrapped to 64 bits. A literal that does not fit in a signed 64-bit integer is unsigned.
 fn integer(text: &str) -> Option<Number> {
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L', 'z', 'Z']);
     let suffix = &text[digits.len()..];

@@ -462,7 +462,9 @@ fn find_changes<'a>(
                     declare(declaration, found, changes);
                 }
             }
-            StmtKind::Damaged | StmtKind::Unsupported(..) => return false,
+            StmtKind::Damaged | StmtKind::Unsupported(..) | StmtKind::Try(_) | StmtKind::Throw => {
+                return false;
+            }
             _ => {}
         }
         own_exprs(stmt, &mut |expr| exprs.push((expr, guard.clone())));

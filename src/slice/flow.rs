@@ -306,7 +306,7 @@ impl<'a> Flow<'a> {
             }
             StmtKind::Block(body) => self.stmts(body),
             // It may run any number of times.
-            StmtKind::Unsupported(_, body) => {
+            StmtKind::Unsupported(_, body) | StmtKind::Try(body) => {
                 self.loops += 1;
                 self.stmts(body);
                 self.loops -= 1;
@@ -335,6 +335,7 @@ impl<'a> Flow<'a> {
             | StmtKind::Continue
             | StmtKind::Goto(_)
             | StmtKind::Label(_)
+            | StmtKind::Throw
             | StmtKind::Damaged => {}
         }
     }

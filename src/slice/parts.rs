@@ -89,7 +89,12 @@ impl<'a> Finder<'a> {
             StmtKind::Break => effect.breaks = true,
             StmtKind::Continue => effect.continues = true,
             // Whoever it leads on or brings back runs what follows.
-            StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Unsupported(..) | StmtKind::Damaged => {
+            StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::Unsupported(..)
+            | StmtKind::Try(_)
+            | StmtKind::Throw
+            | StmtKind::Damaged => {
                 (effect.traced, effect.changes) = (true, true);
             }
             StmtKind::Expr(_) | StmtKind::Block(_) | StmtKind::If { .. } => {}

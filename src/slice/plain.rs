@@ -48,7 +48,12 @@ fn only_computes(stmt: &Stmt, flow: &Flow<'_>, program: &Program) -> bool {
                 && !matches!(it.ty, Type::Reference(_) | Type::Auto | Type::Decltype(_))
                 && !ends_with_effect(&it.ty, program)
         }),
-        StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Unsupported(..) | StmtKind::Damaged => false,
+        StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::Unsupported(..)
+        | StmtKind::Try(_)
+        | StmtKind::Throw
+        | StmtKind::Damaged => false,
         _ => true,
     };
     own_exprs(stmt, &mut |expr| computes &= is_computation(expr, flow, program));

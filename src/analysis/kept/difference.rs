@@ -127,6 +127,7 @@ fn head(function: &Function) -> impl Hash + '_ {
         owner_args,
         kind,
         template_params,
+        constraints,
         specialization,
         is_virtual,
         is_const,
@@ -146,6 +147,6 @@ fn head(function: &Function) -> impl Hash + '_ {
     } = function;
     let names = (name, namespace, owner, owner_args, name_span, mentions, body.is_some());
     let written = crate::ir::writes::named(function);
-    let shape = (owner_params, kind, template_params, specialization, is_virtual, is_const);
+    let shape = (owner_params, kind, template_params, constraints, specialization, is_virtual, is_const);
     (names, shape, (params, return_type, launch_bounds, block_directive), written)
 }

@@ -186,10 +186,11 @@ impl<'a> Pass<'a> {
                 self.leave(self.loops.len());
             }
             StmtKind::Break | StmtKind::Continue => self.leave(1),
-            StmtKind::Unsupported(_, body) => {
+            StmtKind::Unsupported(_, body) | StmtKind::Try(body) => {
                 self.within(true, |pass| pass.stmts(body));
                 self.leave_apart();
             }
+            StmtKind::Throw => self.leave_apart(),
             StmtKind::Goto(_) => {
                 self.jumped = true;
                 self.leave_apart();

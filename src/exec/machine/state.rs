@@ -1,5 +1,6 @@
 //! What changes as the machine runs?
 
+use super::super::recursion::OpenWays;
 use super::course::Course;
 use super::stack::Stack;
 use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
@@ -127,8 +128,8 @@ pub struct Frame {
     pub returned: ThreadSet,
     /// The threads that may have returned what `result` is.
     pub may_have_returned: ThreadSet,
-    /// How many ways through the code were open where it was called.
-    pub open_ways: usize,
+    /// The ways through the code that were open where it was called.
+    pub open_ways: OpenWays,
 }
 
 pub(crate) fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
@@ -148,7 +149,7 @@ pub(crate) fn empty_frame() -> Frame {
         result: Value::Undefined,
         returned: ThreadSet::NONE,
         may_have_returned: ThreadSet::NONE,
-        open_ways: 0,
+        open_ways: OpenWays::default(),
     }
 }
 
@@ -164,6 +165,7 @@ fn nothing() -> Arc<Function> {
             owner_args: Vec::new(),
             kind: FunctionKind::Host,
             template_params: Vec::new(),
+            constraints: Vec::new(),
             specialization: Vec::new(),
             is_virtual: false,
             is_const: false,

@@ -145,7 +145,9 @@ impl Uses {
                 },
                 _ => self.expr(expr),
             },
-            StmtKind::Damaged | StmtKind::Unsupported(..) => self.hidden = true,
+            StmtKind::Damaged | StmtKind::Unsupported(..) | StmtKind::Try(_) | StmtKind::Throw => {
+                self.hidden = true
+            }
             _ => own_exprs(stmt, &mut |expr| self.expr(expr)),
         }
         own_stmts(stmt, &mut |inner| self.stmt(inner));
