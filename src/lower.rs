@@ -63,6 +63,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
         file: tree.expanded.file.id,
         start: range.start as u32,
         end: range.end as u32,
+        nth: 0,
     });
     let undecided = undecided.collect();
     let mut module =

@@ -198,7 +198,7 @@ pub(crate) mod testing {
     /// The first occurrence of `needle`.
     pub fn span(text: &str, file: crate::source::FileId, needle: &str) -> Span {
         let start = text.find(needle).unwrap() as u32;
-        Span { file, start, end: start + needle.len() as u32 }
+        Span { file, start, end: start + needle.len() as u32, nth: 0 }
     }
 }
 

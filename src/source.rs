@@ -29,6 +29,8 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+    /// Which of the things it is that stand there: one call of a macro may make several functions.
+    pub nth: u32,
 }
 
 impl Span {
@@ -38,7 +40,7 @@ impl Span {
         if self.file != other.file {
             return self;
         }
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end), nth: 0 }
     }
 
     /// Whether it is in what is built in of libraries, which has no text that a user could see.

@@ -125,7 +125,8 @@ impl<'a> Comments<'a> {
     fn complaints(&self, about_comments: bool, met: bool, verdicts: &[&SiteVerdict]) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (directive, used) in self.asked.directives.iter().zip(&self.used) {
-            let at = Span { file: self.asked.file, start: directive.span.start, end: directive.span.end };
+            let at =
+                Span { file: self.asked.file, start: directive.span.start, end: directive.span.end, nth: 0 };
             let named = match &directive.ask {
                 Ask::Allow(rule) | Ask::AllowFile(rule) | Ask::Expect(rule) => Some(rule.as_str()),
                 Ask::Block(_) | Ask::Malformed(..) => None,

@@ -98,6 +98,6 @@ impl SyntaxTree {
     #[must_use]
     pub fn span(&self, node: Node<'_>) -> Span {
         let (start, end) = self.expanded.map.original(node.start_byte() as u32, node.end_byte() as u32);
-        Span { file: self.expanded.file.id, start, end }
+        Span { file: self.expanded.file.id, start, end, nth: 0 }
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn insert_between(
         (false, _) => format!("{statement} "),
     };
     let at = u32::try_from(at).ok()?;
-    Some(Edit { span: Span { file: to.file, start: at, end: at }, text })
+    Some(Edit { span: Span { file: to.file, start: at, end: at, nth: 0 }, text })
 }
 
 fn holds(outer: Span, inner: Span) -> bool {

@@ -90,7 +90,7 @@ impl Links {
         for (file, work) in &mut links.work {
             work.sort_by_cached_key(|work| {
                 let place = work.kernel.name_span;
-                (place.file != *file, headers.sources().get(place.file).path.clone(), place.start)
+                (place.file != *file, headers.sources().get(place.file).path.clone(), place.start, place.nth)
             });
         }
         links

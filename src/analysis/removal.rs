@@ -31,5 +31,8 @@ pub(super) fn remove_statement(file: &SourceFile, expression: Span) -> Option<Ed
         false => (start, end + of_line.len() - of_line.trim_start_matches(' ').len()),
     };
     let at = |place: usize| u32::try_from(place).ok();
-    Some(Edit { span: Span { file: expression.file, start: at(start)?, end: at(end)? }, text: String::new() })
+    Some(Edit {
+        span: Span { file: expression.file, start: at(start)?, end: at(end)?, nth: 0 },
+        text: String::new(),
+    })
 }

@@ -132,7 +132,10 @@ fn written(input: &Input, sources: &Sources, comments: &Comments, reason: &str) 
         let Ok(at) = u32::try_from(*place) else { continue };
         let rules: Vec<&str> = rules.iter().copied().collect();
         let text = comment::line(file, *place, &rules, reason);
-        edits.entry(*id).or_default().push(Edit { span: Span { file: *id, start: at, end: at }, text });
+        edits
+            .entry(*id)
+            .or_default()
+            .push(Edit { span: Span { file: *id, start: at, end: at, nth: 0 }, text });
     }
     let changed = edits.iter().filter_map(|(id, edits)| {
         let file = sources.get(*id);

@@ -541,4 +541,4 @@ pub(crate) struct Fragment {
 }
 
 /// A span for values that come from no place in the text.
-pub(crate) const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
+pub(crate) const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0, nth: 0 };

@@ -4,7 +4,7 @@ use crate::source::{FileId, Span};
 /// What is doubtful about lengthening the rows of the array at the first `[32][32]`.
 fn doubted(code: &str) -> Option<String> {
     let start = code.find("[32][32]").map_or(0, |at| at + 5) as u32;
-    let span = Span { file: FileId(0), start, end: start + 2 };
+    let span = Span { file: FileId(0), start, end: start + 2, nth: 0 };
     let file = SourceFile::new(FileId(0), "a.cu".into(), code.as_bytes().to_vec());
     doubt(&file, &Edit { span, text: "33".to_owned() })
 }
@@ -52,8 +52,10 @@ fn what_rests_on_its_type_or_size_is_doubted_with_the_line() {
 
 #[test]
 fn every_other_byte_is_kept() {
-    let edit =
-        |start, end, text: &str| Edit { span: Span { file: FileId(0), start, end }, text: text.to_owned() };
+    let edit = |start, end, text: &str| Edit {
+        span: Span { file: FileId(0), start, end, nth: 0 },
+        text: text.to_owned(),
+    };
     let (first, second) = (edit(6, 8, "33"), edit(14, 14, "!"));
     let bytes = b"\xef\xbb\xbfa\r\n32\t\xe9b\r\nc";
     assert_eq!(apply(bytes, &[&second, &first]).unwrap(), b"\xef\xbb\xbfa\r\n33\t\xe9b\r\nc!");

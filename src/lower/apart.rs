@@ -1,4 +1,4 @@
-//! Which place stands for a function that shares its own with others?
+//! Which of the functions of one place is this one?
 //!
 //! All that comes from one call of a macro, or from a header that is included twice, stands at one place of the text:
 //!
@@ -7,28 +7,28 @@
 //! BOTH(float)
 //! ```
 //!
-//! The place of its name tells a function from others, from here on and in all that is found. So where it is taken, the
-//! next one gets a part of it: `BOTH(float)`, then `OTH(float)`, and so on.
+//! The place of its name tells a function from others, from here on and in all that is found. So the functions of one
+//! place are numbered.
 
 use crate::ir::Function;
 use crate::source::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Gives each of the functions with a body a place for its name that is not in `taken`, and adds it there.
+/// Gives each of the functions with a body a number for its name's place with which it is not in `taken`, and adds it
+/// there.
 pub(crate) fn tell_apart(functions: &mut [Arc<Function>], taken: &mut FxHashSet<Span>) {
+    let mut next: FxHashMap<Span, u32> = FxHashMap::default();
     for function in functions.iter_mut().filter(|function| function.body.is_some()) {
-        if taken.insert(function.name_span) {
-            continue;
+        let mut place = function.name_span;
+        let next = next.entry(place).or_insert(place.nth);
+        place.nth = *next;
+        while !taken.insert(place) {
+            place.nth += 1;
         }
-        if let Some(part) = parts(function.name_span).find(|part| taken.insert(*part)) {
-            Arc::make_mut(function).name_span = part;
+        *next = place.nth + 1;
+        if place != function.name_span {
+            Arc::make_mut(function).name_span = place;
         }
     }
-}
-
-/// All parts of a span: by their start, and from each start the longest first.
-fn parts(place: Span) -> impl Iterator<Item = Span> {
-    let begins = place.start..place.end;
-    begins.flat_map(move |start| (start + 1..=place.end).rev().map(move |end| Span { start, end, ..place }))
 }

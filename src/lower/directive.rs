@@ -20,7 +20,7 @@ pub(super) fn block(expanded: &Expanded, span: Span, name: Span) -> Option<([u32
     above.find_map(|directive| match directive.ask {
         Ask::Block(shape) => {
             let (start, end) = (directive.span.start, directive.span.end);
-            Some((shape, Span { file: expanded.file.id, start, end }))
+            Some((shape, Span { file: expanded.file.id, start, end, nth: 0 }))
         }
         _ => None,
     })
@@ -34,7 +34,7 @@ mod tests {
 
     fn directive(text: &str) -> Option<[u32; 3]> {
         let at = |pattern: &str| text.find(pattern).unwrap() as u32;
-        let span = |start: u32| Span { file: FileId(0), start, end: text.len() as u32 };
+        let span = |start: u32| Span { file: FileId(0), start, end: text.len() as u32, nth: 0 };
         let start = text.find("template").map_or(at("__global__"), |at| at as u32);
         let file = SourceFile::new(FileId(0), "a.cu".into(), text.as_bytes().to_vec());
         let expanded = Expanded::unchanged(Arc::new(file));

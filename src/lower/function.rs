@@ -113,7 +113,7 @@ impl<'t> Lowerer<'t> {
     /// What a function returns.
     fn returned(&mut self, node: Node<'t>, declarator: Node<'t>, name_node: Node<'t>) -> Type {
         let written = match (field(node, "type"), name_node.kind()) {
-            (Some(_), _) if self.conversion_before(node).is_some() => self.type_specifier(name_node),
+            (Some(_), _) if self.conversion_before(node).is_some() => self.named_type(name_node),
             (Some(ty), _) => self.type_specifier(ty),
             (None, "operator_cast") => self.type_of(name_node),
             (None, _) => Type::Void,

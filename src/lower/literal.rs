@@ -15,7 +15,7 @@ pub(super) fn number(text: &str) -> ExprKind {
         ExprKind::Float(value, scalar) if negative => ExprKind::Float(Real::of(-value.value()), scalar),
         kind @ ExprKind::Int(..) if negative => {
             // The operand's span is filled in by the caller, who knows it.
-            let span = crate::source::Span { file: crate::source::FileId(0), start: 0, end: 0 };
+            let span = crate::source::Span { file: crate::source::FileId(0), start: 0, end: 0, nth: 0 };
             ExprKind::Unary(UnaryOp::Neg, Box::new(crate::ir::Expr { kind, span }))
         }
         kind => kind,

@@ -108,7 +108,7 @@ impl<'t> Outline<'t> {
     pub(super) fn span(&self, start: usize, end: usize) -> Span {
         let expanded = &self.tree.expanded;
         let (start, end) = expanded.map.original(start as u32, end as u32);
-        Span { file: expanded.file.id, start, end }
+        Span { file: expanded.file.id, start, end, nth: 0 }
     }
 
     /// Whether `bytes` more may be parsed again.

@@ -166,7 +166,7 @@ fn removed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Option
     }
     let cut = suppress::removal(&places.file(file).text, finding.primary)?;
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let range = places.range(Span { file, start: offset(cut.start), end: offset(cut.end) });
+    let range = places.range(Span { file, start: offset(cut.start), end: offset(cut.end), nth: 0 });
     let edit = TextEdit { range, new_text: String::new() };
     Some(CodeAction {
         title: "Remove the unused comment".to_owned(),
@@ -184,7 +184,7 @@ fn removed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Option
 
 fn insertion(places: &Places<'_>, file: FileId, offset: usize, new_text: String) -> TextEdit {
     let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-    TextEdit { range: places.range(Span { file, start: offset, end: offset }), new_text }
+    TextEdit { range: places.range(Span { file, start: offset, end: offset, nth: 0 }), new_text }
 }
 
 fn line_end(file: &SourceFile) -> &'static str {

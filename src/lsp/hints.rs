@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_differs_or_is_not_known_in_some_run_is_told_as_the_most() {
-        let span = Span { file: FileId(0), start: 0, end: 1 };
+        let span = Span { file: FileId(0), start: 0, end: 1, nth: 0 };
         let told = |ways: Option<(u32, u32)>, unknown| {
             let ways = ways.map(|(least, most)| MetWays { least, most });
             label(&MetSite { span, op: AccessOp::Load, ways, unknown })

@@ -87,7 +87,7 @@ mod tests {
     use crate::source::FileId;
 
     fn span(at: u32) -> Span {
-        Span { file: FileId(0), start: at, end: at + 1 }
+        Span { file: FileId(0), start: at, end: at + 1, nth: 0 }
     }
 
     fn kernel(arrays: &[(u32, Option<u64>)], sites: &[(u32, bool, bool)], races: Option<Races>) -> MetKernel {

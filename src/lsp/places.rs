@@ -66,6 +66,6 @@ impl<'a> Places<'a> {
             let offset = lines.offset(&source.text, position, self.encoding);
             u32::try_from(offset).unwrap_or(u32::MAX)
         };
-        Span { file, start: offset(range.start), end: offset(range.end) }
+        Span { file, start: offset(range.start), end: offset(range.end), nth: 0 }
     }
 }

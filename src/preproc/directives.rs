@@ -177,7 +177,7 @@ impl Directives {
     /// Where directive `index` stands, if its file belongs to the run.
     pub(crate) fn span(&self, index: u32) -> Option<Span> {
         let directive = self.list.get(index as usize).filter(|_| self.has_spans)?;
-        Some(Span { file: self.file.id, start: directive.start, end: directive.end })
+        Some(Span { file: self.file.id, start: directive.start, end: directive.end, nth: 0 })
     }
 }
 

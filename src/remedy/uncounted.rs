@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_layout_may_not_split_what_is_wider_than_an_element_nor_make_it_worse() {
-        let span = Span { file: FileId::NO_TEXT, start: 0, end: 0 };
+        let span = Span { file: FileId::NO_TEXT, start: 0, end: 0, nth: 0 };
         let one = |width| One { key: (0, 0), span, width, form: 0, places: FxHashSet::default() };
         let skew = Layout::Skewed { shift: 5, left: 0 };
         assert_eq!(one(16).stays_whole(&skew, 1024, 4), Err(Why::Split(span)));

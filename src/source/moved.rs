@@ -60,9 +60,9 @@ impl Moves {
         if place.end <= start {
             Some(Span { file: now, ..place })
         } else if place.start >= before {
-            Some(Span { file: now, start: moved(place.start), end: moved(place.end) })
+            Some(Span { file: now, start: moved(place.start), end: moved(place.end), ..place })
         } else if place.start <= start && place.end >= before {
-            Some(Span { file: now, start: place.start, end: moved(place.end) })
+            Some(Span { file: now, end: moved(place.end), ..place })
         } else {
             None
         }
@@ -128,11 +128,13 @@ impl Hasher for PlaceHasher<'_> {
 
 impl Span {
     fn packed(self) -> u128 {
-        u128::from(self.file.0) << 64 | u128::from(self.start) << 32 | u128::from(self.end)
+        let [nth, file, start, end] = [self.nth, self.file.0, self.start, self.end].map(u128::from);
+        nth << 96 | file << 64 | start << 32 | end
     }
 
     fn unpacked(packed: u128) -> Span {
-        Span { file: FileId((packed >> 64) as u32), start: (packed >> 32) as u32, end: packed as u32 }
+        let [nth, file, start, end] = [96, 64, 32, 0].map(|shift| (packed >> shift) as u32);
+        Span { file: FileId(file), start, end, nth }
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
     }
 
     fn span(file: u32, start: u32, end: u32) -> Span {
-        Span { file: FileId(file), start, end }
+        Span { file: FileId(file), start, end, nth: 0 }
     }
 
     #[test]

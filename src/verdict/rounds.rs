@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_is_cut_short_counts_as_often_as_it_runs() {
-        let span = |start, end| Span { file: FileId(0), start, end };
+        let span = |start, end| Span { file: FileId(0), start, end, nth: 0 };
         let mut trace = Trace::default();
         trace.note_uncounted(span(0, 100), None);
         trace.note_uncounted(span(10, 90), Some(3));

@@ -101,7 +101,7 @@ mod tests {
 
     fn span(file: &SourceFile, text: &str) -> Span {
         let start = file.text.find(text).unwrap() as u32;
-        Span { file: file.id, start, end: start + text.len() as u32 }
+        Span { file: file.id, start, end: start + text.len() as u32, nth: 0 }
     }
 
     #[test]

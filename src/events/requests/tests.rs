@@ -6,7 +6,7 @@ use crate::source::FileId;
 /// A loop that stays one.
 const ROLLED: LoopCode = LoopCode::Loop { rounds: 4, may_be_written_out: false };
 
-const SPAN: Span = Span { file: FileId(0), start: 0, end: 1 };
+const SPAN: Span = Span { file: FileId(0), start: 0, end: 1, nth: 0 };
 const SHAPE: Shape = Shape { dims: [128, 1, 1] };
 
 /// A trace of one array with a store of 4 bytes, and its requests.

@@ -89,7 +89,7 @@ warning[bank-conflict]: 32-way bank conflict
 fn of_a_very_long_line_the_part_around_the_finding_is_shown() {
     let source = format!("{}é s[i] = 1;{}\n", "x = 1; ".repeat(400), " y = 2;".repeat(400));
     let (sources, mut finding) = testing::finding("t.cu", &source, "s[i]");
-    let far = Span { file: finding.primary.file, start: 0, end: 1 };
+    let far = Span { file: finding.primary.file, start: 0, end: 1, nth: 0 };
     finding.labels.push((far, "far".into()));
     let text = rendered(&sources, &finding);
     assert!(text.contains("t.cu:1:2803\n"), "{text}");
@@ -109,7 +109,7 @@ fn odd_spans_do_no_harm() {
     let file = finding.primary.file;
     for start in [0, 1, 2, 3, length - 1, length, length + 7, u32::MAX] {
         for end in [0, start, length, u32::MAX] {
-            finding.primary = Span { file, start, end };
+            finding.primary = Span { file, start, end, nth: 0 };
             let out = rendered(&sources, &finding);
             assert!(out.starts_with("warning[bank-conflict]: 32-way"), "{start}..{end}: {out}");
             assert!(out.contains("┌─ t.cu:"), "{start}..{end}: {out}");
