@@ -182,22 +182,7 @@ impl Machine<'_> {
         if told && best.iter().any(has_pack) && best.iter().any(|f| !has_pack(f)) {
             best.retain(|f| !has_pack(f));
         }
-        if told_alike(&best)
-            && best.iter().any(|f| is_conditional(f))
-            && best.iter().any(|f| !is_conditional(f))
-        {
-            let is_known = |f: &Arc<Function>| sure.iter().any(|it| Arc::ptr_eq(it, f));
-            // What asks for more is meant, if that is so.
-            if best.iter().filter(|f| is_conditional(f)).all(is_known) {
-                best.retain(|f| is_conditional(f));
-            }
-        }
-        if best.len() > 1
-            && told_alike(&best)
-            && best.iter().all(|f| sure.iter().any(|it| Arc::ptr_eq(it, f)))
-        {
-            best = self.most_constrained(best);
-        }
+        let mut best = self.those_that_ask_most(best, &sure);
         best.extend(
             open.into_iter()
                 .filter(|it| !best.iter().any(|other| Arc::ptr_eq(it, other)))
@@ -210,6 +195,28 @@ impl Machine<'_> {
             best.truncate(1);
         }
         best
+    }
+
+    /// Of templates that fit equally well, those that ask for more than the others. `sure`: those of which it is known
+    /// that they can be called.
+    fn those_that_ask_most(
+        &self,
+        mut best: Vec<Arc<Function>>,
+        sure: &[Arc<Function>],
+    ) -> Vec<Arc<Function>> {
+        let is_known = |f: &Arc<Function>| sure.iter().any(|it| Arc::ptr_eq(it, f));
+        if best.len() < 2 || !told_alike(&best) {
+            return best;
+        }
+        // What asks for more is meant, if that is so.
+        let (asking, plain): (Vec<_>, Vec<_>) = best.iter().partition(|f| is_conditional(f));
+        if !asking.is_empty() && !plain.is_empty() && asking.iter().all(|f| is_known(f)) {
+            best.retain(|f| is_conditional(f));
+        }
+        match best.len() > 1 && best.iter().all(is_known) {
+            true => self.most_constrained(best),
+            false => best,
+        }
     }
 
     /// Without templates that cannot be called like this, if others can; and those of which it is known that they
