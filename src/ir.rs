@@ -860,6 +860,8 @@ pub struct Module {
     pub namespace_aliases: Vec<(Name, Vec<Name>)>,
     /// Names that are enum types, with the underlying type if written.
     pub enums: Vec<(Name, Option<Type>)>,
+    /// Class templates that have a deduction guide that is no template: `Buffer(char) -> Buffer<int>;`.
+    pub guided: Vec<Name>,
     /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
     pub instantiations: Vec<Path>,
     /// Those of classes: `template class Buffer<float>`.

@@ -22,6 +22,7 @@ mod expr;
 mod fragment;
 mod function;
 mod goto;
+mod guides;
 mod handed_back;
 mod heads;
 mod lambda;
@@ -45,6 +46,7 @@ use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
 pub(crate) use apart::tell_apart;
 use function::{is_macro_block, prototypes, says_volatile};
+use guides::plain_guides;
 use heads::Enclosing;
 use lowerer::Lowerer;
 use outline::{Level, Outline, walk};
@@ -70,6 +72,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
         Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     handed_back::write_out(&mut module);
+    module.guided = plain_guides(tree.expanded.text());
     tell_apart(&mut module.functions, &mut FxHashSet::default());
     module
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Constructors and deduction guides that take so many arguments have to agree, so that it need not be asked which of
-//! them is meant. Those with packs are not followed.
+//! them is meant. Those with packs are not followed, nor are guides that are no templates.
 
 use super::deduce::{NO_FIT, decayed, deduce, fit};
 use super::machine::{Machine, Mode};
@@ -43,6 +43,10 @@ impl Machine<'_> {
             return None;
         }
         let record = self.template_named(path)?;
+        // Whether it is one of these that tells is not asked.
+        if self.program.modules.iter().any(|module| module.guided.contains(&record.name)) {
+            return Some(Ty::Unknown(record.name.clone()));
+        }
         let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
         if let [Ty::Record(same)] = types.as_slice()
             && same

@@ -75,6 +75,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         enums,
         instantiations,
         class_instantiations,
+        guided,
         damage: _,
         volatile,
         eight_byte_banks,
@@ -84,7 +85,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         file: _,
     } = module;
     let classes = (records, declared_classes);
-    let names = (aliases, namespace_aliases, enums);
+    let names = (aliases, namespace_aliases, enums, guided);
     let instantiations = (instantiations, class_instantiations);
     (classes, variables, names, instantiations, volatile, eight_byte_banks, undecided)
 }
