@@ -29,6 +29,7 @@ mod standard;
 mod survey;
 mod texts;
 mod typed;
+mod uses;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;

@@ -44,7 +44,7 @@ use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use crate::verdict::Judgement;
 use std::sync::Arc;
-pub use typed::{Typed, TypedLength, TypedWhat};
+pub use typed::{Typed, TypedLength, TypedWhat, Use, UseForm};
 use unjudged::Unjudged;
 
 /// The most calls of one function that are listed.
@@ -394,6 +394,8 @@ pub struct Case<'a> {
     pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,
     /// The first place that asks for the size or type of the array whose name is declared there, but for those places.
     pub shape_asked: &'a dyn Fn(Span, &[Span]) -> Option<Span>,
+    /// The first place where the text names one of these in another form than those in which it may.
+    pub stray_use: &'a dyn Fn(&[Use]) -> Option<Span>,
     /// Another kernel that may use the array of file scope whose name is declared there.
     pub also_used: &'a dyn Fn(Span) -> Option<Span>,
 }

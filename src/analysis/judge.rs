@@ -181,6 +181,7 @@ impl Run {
             is_hip: &|span| texts.is_hip(span),
             calls: &|span, name| texts.calls(span, name),
             shape_asked: &|array, known| texts.shape_asked(array, known),
+            stray_use: &|uses| texts.stray_use(uses),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
         let check = |report: &mut FileReport| {

@@ -137,11 +137,7 @@ impl Padder for Padded<'_> {
     fn typed(&self, array: Span) -> Vec<Typed> {
         let mut all = self.typed.borrow_mut();
         let first = all.len();
-        let mut entered: Vec<Span> =
-            self.runs.iter().flat_map(|run| run.trace.entered.iter().copied()).collect();
-        entered.sort_unstable();
-        entered.dedup();
-        all.extend(candidates(&self.subject, array, first, &entered));
+        all.extend(candidates(&self.subject, array, first));
         all[first..].iter().map(|candidate| candidate.typed.clone()).collect()
     }
 

@@ -25,10 +25,9 @@ const ASKING: [&str; 9] =
 /// The first place that asks for the size or type of the array whose name is declared at `array`. What its name stands
 /// for at the places that are `known` changes with it.
 pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span, known: &[Span]) -> Option<Span> {
-    let mut lexer = Lexer::new(&file.text);
-    let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
-    let name = tokens.iter().position(|token| token.start == array.start && token.kind == Kind::Ident)?;
-    let text = Text { text: &file.text, partners: partners(&tokens), tokens };
+    let text = Text::new(&file.text);
+    let is_name = |token: &Token| token.start == array.start && token.kind == Kind::Ident;
+    let name = text.tokens.iter().position(is_name)?;
     let dimensions = text.subscripts(name).0;
     for at in name + 1..text.tokens.len() {
         if text.partner(at).is_some_and(|open| open < name) && text.is(at, b'}') {
@@ -48,32 +47,38 @@ pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span, kno
 }
 
 /// A file's tokens.
-struct Text<'t> {
+pub(super) struct Text<'t> {
     text: &'t str,
-    tokens: Vec<Token>,
+    pub(super) tokens: Vec<Token>,
     partners: Vec<u32>,
 }
 
 impl<'t> Text<'t> {
-    fn word(&self, at: usize) -> &'t str {
+    pub(super) fn new(text: &'t str) -> Text<'t> {
+        let mut lexer = Lexer::new(text);
+        let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
+        Text { text, partners: partners(&tokens), tokens }
+    }
+
+    pub(super) fn word(&self, at: usize) -> &'t str {
         self.tokens.get(at).and_then(|token| self.text.get(token.range())).unwrap_or("")
     }
 
-    fn is(&self, at: usize, punct: u8) -> bool {
+    pub(super) fn is(&self, at: usize, punct: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(punct))
     }
 
     /// Whether this stands so many tokens before another.
-    fn stands_before(&self, at: usize, back: usize, punct: u8) -> bool {
+    pub(super) fn stands_before(&self, at: usize, back: usize, punct: u8) -> bool {
         at.checked_sub(back).is_some_and(|at| self.is(at, punct))
     }
 
-    fn partner(&self, at: usize) -> Option<usize> {
+    pub(super) fn partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at).map(|&partner| partner as usize).filter(|&partner| partner < self.tokens.len())
     }
 
     /// How many pairs of brackets stand behind a token, and what comes behind them.
-    fn subscripts(&self, at: usize) -> (usize, usize) {
+    pub(super) fn subscripts(&self, at: usize) -> (usize, usize) {
         let (mut count, mut next) = (0, at + 1);
         while self.is(next, b'[')
             && let Some(close) = self.partner(next)
@@ -95,7 +100,7 @@ impl<'t> Text<'t> {
         self.is(at, b')')
     }
 
-    fn is_member(&self, at: usize) -> bool {
+    pub(super) fn is_member(&self, at: usize) -> bool {
         self.stands_before(at, 1, b'.') || self.stands_before(at, 1, b'>') && self.stands_before(at, 2, b'-')
     }
 

@@ -9,12 +9,14 @@ mod named;
 use super::between::insert_between;
 use super::removal::remove_statement;
 use super::shape_asked::shape_asked;
+use super::uses::stray_use;
 use crate::diagnostic::Edit;
 use crate::facts::Across;
 use crate::ir::FunctionKind;
 use crate::ir::program::Program;
 use crate::preproc::{Constant, constant, names};
 use crate::reach::Reach;
+use crate::rules::{Use, UseForm};
 use crate::source::{FileId, Moves, SourceFile, Sources, Span};
 use named::Form;
 pub(super) use named::Named;
@@ -66,6 +68,8 @@ enum Question {
     Removal(Span),
     /// Who asks for the size or type of an array, other than at some places.
     ShapeAsked(Span, Vec<Span>),
+    /// Where things are named in another form than those in which they may be.
+    StrayUse(Vec<Use>),
     /// Which other kernel names an array.
     AlsoUsed {
         array: Span,
@@ -106,11 +110,33 @@ impl Question {
             Question::ShapeAsked(array, known) => {
                 Question::ShapeAsked(place(array)?, known.iter().map(place).collect::<Option<_>>()?)
             }
+            Question::StrayUse(uses) => {
+                Question::StrayUse(uses.iter().map(|it| moved_use(it, moves)).collect::<Option<_>>()?)
+            }
             Question::AlsoUsed { array, kernel } => {
                 Question::AlsoUsed { array: place(array)?, kernel: place(kernel)? }
             }
         })
     }
+}
+
+/// Something that is named, in a later version of the texts.
+fn moved_use(it: &Use, moves: &Moves) -> Option<Use> {
+    let place = |span: &Span| moves.now(*span);
+    let scope = match &it.scope {
+        Some(scope) => Some(place(scope)?),
+        None => None,
+    };
+    let form = match &it.form {
+        UseForm::Class { extent, object } => {
+            UseForm::Class { extent: place(extent)?, object: place(object)? }
+        }
+        UseForm::Rows(dimensions, places) => {
+            UseForm::Rows(*dimensions, places.iter().map(place).collect::<Option<_>>()?)
+        }
+        form @ (UseForm::Object(_) | UseForm::Function) => form.clone(),
+    };
+    Some(Use { name: it.name.clone(), declared: place(&it.declared)?, scope, form })
 }
 
 impl<'a> Texts<'a> {
@@ -238,6 +264,15 @@ impl<'a> Texts<'a> {
         found
     }
 
+    /// The first place that names one of these in another form than those in which it may.
+    pub(super) fn stray_use(&self, uses: &[Use]) -> Option<Span> {
+        let mut files: Vec<Arc<SourceFile>> = self.files().map(|file| self.sources.get(file)).collect();
+        files.extend(uses.first().map(|it| self.sources.get(it.declared.file)));
+        let found = stray_use(&files, uses);
+        self.note(|| Question::StrayUse(uses.to_vec()), || Answer::Place(found));
+        found
+    }
+
     /// Another kernel than the one of this name that may use the array of file scope whose name is declared there.
     pub(super) fn also_used(&self, array: Span, kernel: Span) -> Option<Span> {
         let mut variables = self.program.modules.iter().flat_map(|module| &module.variables);
@@ -297,6 +332,7 @@ impl<'a> Texts<'a> {
             }
             Question::Removal(span) => drop(self.removal(*span)),
             Question::ShapeAsked(array, known) => drop(self.shape_asked(*array, known)),
+            Question::StrayUse(uses) => drop(self.stray_use(uses)),
             Question::AlsoUsed { array, kernel } => drop(self.also_used(*array, *kernel)),
         }
     }

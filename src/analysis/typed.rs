@@ -9,13 +9,12 @@
 //!
 //! What is found is tried: nothing here says that the kernel then finds the elements that it does now.
 
-mod elsewhere;
 mod variables;
 
 use super::pitch::sites::{Part, address, visit};
 use super::runs::Subject;
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Name, Record, Storage, Type};
-use crate::rules::{Typed, TypedLength, TypedWhat};
+use crate::rules::{Typed, TypedLength, TypedWhat, Use, UseForm};
 use crate::source::Span;
 use std::sync::Arc;
 use variables::Together;
@@ -34,13 +33,7 @@ pub(super) struct Candidate {
 
 /// What may be made larger so that rows of the array whose name is declared at `array` become longer. `first`: the
 /// number of the first that is found.
-/// `entered`: the functions that were run.
-pub(super) fn candidates(
-    subject: &Subject<'_>,
-    array: Span,
-    first: usize,
-    entered: &[Span],
-) -> Vec<Candidate> {
+pub(super) fn candidates(subject: &Subject<'_>, array: Span, first: usize) -> Vec<Candidate> {
     let Some(declaration) = declared(subject, array).filter(|it| it.storage == Storage::Shared) else {
         return Vec::new();
     };
@@ -51,12 +44,16 @@ pub(super) fn candidates(
     }
     let mut found: Vec<Candidate> = Vec::new();
     for InClass { what, addresses, class } in members.found.into_iter().take(MOST) {
-        let elsewhere = elsewhere::used_elsewhere(subject, class, array, entered);
-        let typed = Typed { number: 0, what, arrays: vec![array], named: Vec::new(), elsewhere };
+        let is_closed = matches!(what, TypedWhat::Members(_)) && is_plain(subject, class, declaration);
+        let uses = uses_of(subject, class, declaration);
+        let typed = Typed { number: 0, what, arrays: vec![array], named: Vec::new(), uses, is_closed };
         found.push(Candidate { typed, addresses });
     }
-    if let Some(Together { what, addresses, arrays, named }) = variables::together(subject, declaration) {
-        let typed = Typed { number: 0, what, arrays, named, elsewhere: None };
+    if let Some(Together { what, addresses, arrays, named, uses }) = variables::together(subject, declaration)
+    {
+        let is_closed = uses.is_some();
+        let uses = uses.unwrap_or_default();
+        let typed = Typed { number: 0, what, arrays, named, uses, is_closed };
         found.push(Candidate { typed, addresses });
     }
     for (candidate, number) in found.iter_mut().zip(first..) {
@@ -85,6 +82,38 @@ fn declared<'p>(subject: &Subject<'p>, array: Span) -> Option<&'p Declaration> {
         });
     }
     found
+}
+
+/// In which forms the text may name a class and the one object of it.
+fn uses_of(subject: &Subject<'_>, class: &Record, object: &Declaration) -> Vec<Use> {
+    let is_nameless = class.name.starts_with('(') || class.name.is_empty();
+    let (name, declared) = match is_nameless {
+        true => (String::new(), Span { end: class.extent.start, ..class.extent }),
+        false => (class.name.to_string(), class.span),
+    };
+    let members = class.fields.iter().map(|field| (field.name.to_string(), lengths(&field.ty).len()));
+    let form = UseForm::Class { extent: class.extent, object: object.name_span };
+    let object = Use {
+        name: object.name.to_string(),
+        declared: object.name_span,
+        scope: Some(subject.kernel.span),
+        form: UseForm::Object(members.collect()),
+    };
+    vec![Use { name, declared, scope: None, form }, object]
+}
+
+/// Whether a class has data only, and a declaration of the kernel is of one object of it.
+fn is_plain(subject: &Subject<'_>, class: &Record, object: &Declaration) -> bool {
+    let classes = Members { subject, found: Vec::new() };
+    let is_of_it = classes.class(&object.ty).is_some_and(|it| it.extent == class.extent);
+    let mut functions = subject.program.modules.iter().flat_map(|module| &module.functions);
+    let (kernel, name) = (subject.kernel.span, object.name_span);
+    is_of_it
+        && class.template_params.is_empty()
+        && class.bases.is_empty()
+        && !class.is_polymorphic
+        && (kernel.file == name.file && kernel.start <= name.start && name.end <= kernel.end)
+        && !functions.any(|it| it.owner.as_ref() == Some(&class.name))
 }
 
 /// What can be made larger in a class.

@@ -1,12 +1,12 @@
 //! `--fix` and `--diff`: what are the files with the findings repaired?
 //!
 //! Nothing is repaired on trust: the whole run is made again with the edits in memory, and they
-//! stand only if the findings are gone and no new one has come.
+//! stand only if the findings are gone and no new one has come, of a rule that is on or is about correctness.
 
 use super::args::CheckArgs;
 use super::disk::Overlay;
 use super::driver::{Analyzed, Input};
-use super::found::{Found, Hiding, found};
+use super::found::{Found, Hiding, found, judged};
 use super::replace::{Named, Refusal, Rewritten};
 use super::terminal;
 use crate::diagnostic::{Diagnostic, Edit, Level};
@@ -38,6 +38,8 @@ struct First<'a> {
     input: &'a Input,
     analyzed: &'a Analyzed,
     found: &'a Found,
+    /// What it found of all rules that can tell of an edit that it makes the program wrong.
+    judged: Vec<Diagnostic>,
     hiding: &'a Hiding,
 }
 
@@ -49,7 +51,8 @@ pub(super) fn repair(
     found: &Found,
     hiding: &Hiding,
 ) -> Option<Repaired> {
-    let first = First { args, input, analyzed, found, hiding };
+    let judged = judged(args, input, analyzed)?;
+    let first = First { args, input, analyzed, found, judged, hiding };
     let sources = analyzed.run.sources();
     let mut repaired = Repaired::default();
     let named = Named::new(&args.analysis.paths);
@@ -115,7 +118,8 @@ pub(super) fn is_confirmed(
     hiding: &Hiding,
     repair: &Repair<'_>,
 ) -> bool {
-    let first = First { args, input, analyzed, found, hiding };
+    let Some(judged) = judged(args, input, analyzed) else { return false };
+    let first = First { args, input, analyzed, found, judged, hiding };
     Repaired::default().attempt(&first, &[repair]) == Some(true)
 }
 
@@ -129,7 +133,7 @@ fn place(sources: &Sources, repair: &Repair<'_>) -> String {
 impl Repaired {
     /// Makes the run again with these repairs; whether they are confirmed.
     fn attempt(&mut self, first: &First<'_>, repairs: &[&Repair<'_>]) -> Option<bool> {
-        let First { args, input, analyzed, found: before, hiding } = first;
+        let First { args, input, analyzed, found: before, judged: judged_before, hiding } = first;
         let sources = analyzed.run.sources();
         let mut edits: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
         for edit in repairs.iter().flat_map(|repair| &repair.fix.edits) {
@@ -150,8 +154,9 @@ impl Repaired {
             return Some(false);
         }
         let after = found(args, input, &again, hiding)?;
+        let judged_after = judged(args, input, &again)?;
         let mut left: FxHashMap<Key, usize> = FxHashMap::default();
-        for finding in &before.all {
+        for finding in judged_before {
             *left.entry(key(sources, finding, &changes)).or_default() += 1;
         }
         // Of a cause, all lines are repaired.
@@ -163,7 +168,7 @@ impl Repaired {
         // What the conflicts of an array cost, before and after, where they are made fewer.
         let mut eased: FxHashMap<Array, (u64, u64)> =
             of(true).filter_map(|finding| Some((array(sources, finding)?, (0, 0)))).collect();
-        for finding in &before.all {
+        for finding in judged_before {
             if let Some((now, _)) = array(sources, finding).and_then(|array| eased.get_mut(&array)) {
                 *now += extra(finding);
             }
@@ -181,7 +186,7 @@ impl Repaired {
             };
             finding.hazard.is_some() && finding.level == Level::Note && of(false).any(hides)
         };
-        let confirmed = after.all.iter().all(|finding| {
+        let confirmed = judged_after.iter().all(|finding| {
             // They may be in other lines now.
             if let Some((_, then)) =
                 array(again.run.sources(), finding).and_then(|array| eased.get_mut(&array))

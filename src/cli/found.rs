@@ -9,6 +9,7 @@ use crate::analysis::FileReport;
 use crate::baseline::Baseline;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::fingerprint;
+use crate::rules::About;
 use crate::source::{Sources, Span};
 use crate::walk::regular;
 use crate::{rules, suppress};
@@ -116,6 +117,20 @@ fn level_of<'a>(args: &'a CheckArgs, input: &'a Input) -> impl Fn(&Path, &'stati
         let hidden = hidden || suppress::is_about_comments(rule) && input.is_context(path);
         if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
     }
+}
+
+/// What tells of a run whether edits make a program wrong: what is told, and what is found of rules that are off and of
+/// files that are hidden, if those are about correctness.
+pub(super) fn judged(args: &CheckArgs, input: &Input, analyzed: &Analyzed) -> Option<Vec<Diagnostic>> {
+    let told_level = level_of(args, input);
+    let level = |path: &Path, rule: &'static str, own: Level| {
+        let is_fault = rules::find(rule).is_some_and(|rule| rule.about == About::Correctness);
+        match told_level(path, rule, own) {
+            Level::Allow if is_fault => own.max(Level::Warn),
+            level => level,
+        }
+    };
+    Some(told(&level, input, analyzed)?.told)
 }
 
 /// What a run found, at the levels in force; `None` when a configuration file is not understood.

@@ -141,27 +141,29 @@ impl Search<'_> {
         let (base, new_base) = (was.base.spread(shape), is.base.spread(shape));
         for values in values(&symbols)? {
             self.steps = self.steps.checked_sub(threads.len())?;
-            let at = |base: &[i64], of: &Int| -> Vec<i64> {
+            let at = |base: &[i64], of: &Int| -> Option<Vec<i64>> {
                 let add = |thread: usize| {
-                    let more = symbols.iter().zip(&values).map(|((id, ..), value)| {
+                    symbols.iter().zip(&values).try_fold(base[thread], |sum, ((id, ..), value)| {
                         let factor = of.terms.iter().find(|(other, _)| other == id);
-                        factor.map_or(0, |(_, factor)| factor.at(thread, shape) * value)
-                    });
-                    base[thread] + more.sum::<i64>()
+                        let factor = factor.map_or(0, |(_, factor)| factor.at(thread, shape));
+                        sum.checked_add(factor.checked_mul(*value)?)
+                    })
                 };
                 threads.iter().map(|thread| add(*thread)).collect()
             };
-            let (from, to) = (at(&base, was), at(&new_base, is));
+            let (from, to) = (at(&base, was)?, at(&new_base, is)?);
             if !seen.insert((old.access, from.clone(), to.clone())) {
                 continue;
             }
-            self.steps = self.steps.checked_sub(threads.len() * bytes as usize)?;
+            let looked_at = threads.len().checked_mul(usize::try_from(bytes).ok()?)?;
+            self.steps = self.steps.checked_sub(looked_at)?;
             for (from, to) in from.into_iter().zip(to) {
                 if let Some(by) = self.by {
                     (i64::try_from(by(u64::try_from(from).ok()?)).ok()? == to).then_some(())?;
                 }
-                (0..bytes).try_for_each(|byte| moves.note(from + byte, to + byte))?;
-                (bytes..longer).try_for_each(|byte| moves.note_unused(to + byte))?;
+                let note = |byte| moves.note(from.checked_add(byte)?, to.checked_add(byte)?);
+                (0..bytes).try_for_each(note)?;
+                (bytes..longer).try_for_each(|byte| moves.note_unused(to.checked_add(byte)?))?;
             }
         }
         Some(())

@@ -52,8 +52,9 @@
 //!   macro or a struct) only `--unsafe-fixes` does it.
 //! - Rows whose length a type says (a member such as `storage.tile`, a number in a class and its methods, a parameter
 //!   `float (*t)[32]`) become longer in all these places, if every access is proved to find its element. So do the
-//!   elements of an array of structs, by unused words at their end. `--unsafe-fixes` writes it if nothing else uses
-//!   the type.
+//!   elements of an array of structs, by unused words at their end. `--unsafe-fixes` writes it for members, parameters
+//!   and pointers if everything in the text that names them, or the class, is known to stay right. Otherwise the help
+//!   says on what it is correct.
 //! - If rows are addressed by a number, as in `s[row * 32 + column]`, `--fix` changes it in the indices and the
 //!   declaration. That is safe if every access is proved to find its element and a launch gives the block;
 //!   `docs/fixes.md` says what is proved. Rows in dynamic shared memory need `--unsafe-fixes`, because the byte

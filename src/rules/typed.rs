@@ -14,8 +14,41 @@ pub struct Typed {
     pub arrays: Vec<Span>,
     /// Where one of these arrays is named by what becomes longer with it.
     pub named: Vec<Span>,
-    /// Of a class: where it is used for something else, too.
-    pub elsewhere: Option<Span>,
+    /// What changes with them, and where the text may name each.
+    pub uses: Vec<Use>,
+    /// Whether nothing else changes if the text names all of these as it may.
+    pub is_closed: bool,
+}
+
+/// Something that changes with longer rows, and the forms in which the text may name it so that nothing else does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Its name; empty for a class without one.
+    pub name: String,
+    /// Where it is declared, or has its name there.
+    pub declared: Span,
+    /// Where its name means it; `None`: everywhere.
+    pub scope: Option<Span>,
+    /// The forms.
+    pub form: UseForm,
+}
+
+/// In which forms the text may name something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UseForm {
+    /// A class: where it is defined, and where this one shared object is declared.
+    Class {
+        /// The whole definition.
+        extent: Span,
+        /// The object's name.
+        object: Span,
+    },
+    /// An object of a class: by an element of one of its members, which have so many dimensions.
+    Object(Vec<(String, usize)>),
+    /// Rows, or what leads to them: by an element, which has so many subscripts, and at these places.
+    Rows(usize, Vec<Span>),
+    /// A function: where it is defined and called.
+    Function,
 }
 
 /// What is made larger.

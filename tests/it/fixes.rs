@@ -87,6 +87,19 @@ fn what_may_rest_on_the_size_is_left_unless_asked_for() {
 }
 
 #[test]
+fn rules_that_are_off_can_withhold_a_fix() {
+    let code = "__global__ void k(float *out, const float *in) {\n    __shared__ float s[256];\n    if (threadIdx.x < 100) {\n        \
+                s[threadIdx.x] = in[threadIdx.x];\n        out[threadIdx.x] = s[99 - threadIdx.x];\n    }\n}\n\
+                void run(float *out, const float *in) { k<<<1, 256>>>(out, in); }\n";
+    let root = folder(&[("a.cu", code.as_bytes())]);
+    // The barrier would stand where some threads do not come.
+    let rules = ["-A", "all", "-W", "missing-barrier"];
+    let (_, _, err) = run(root.path(), &[&rules[..], &["--fix", "--unsafe-fixes", "a.cu"]].concat());
+    assert!(err.contains("a second run did not confirm it"), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
+}
+
+#[test]
 fn a_part_that_was_not_run_may_know_where_rows_begin() {
     let flag = "template <bool Flat> __global__";
     let code = CONFLICT.replacen("__global__", flag, 1).replace(

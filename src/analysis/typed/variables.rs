@@ -16,7 +16,7 @@ use super::{element, lengths};
 use crate::ir::{
     BinaryOp, Declaration, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Storage, Type,
 };
-use crate::rules::{TypedLength, TypedWhat};
+use crate::rules::{TypedLength, TypedWhat, Use, UseForm};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -39,6 +39,8 @@ pub(super) struct Together {
     pub arrays: Vec<Span>,
     /// Where one of them is named by what another is given.
     pub named: Vec<Span>,
+    /// In which forms the text may name them, if those are known.
+    pub uses: Option<Vec<Use>>,
 }
 
 /// What is known of one whose type may have the length of rows in it.
@@ -49,6 +51,9 @@ struct Known<'p> {
     array: Option<Span>,
     /// Whether it is of another kernel.
     is_foreign: bool,
+    /// Its name where it is declared, and the function that it is of.
+    at: Span,
+    of: Option<&'p Function>,
 }
 
 /// That a variable is, or leads to, what others are.
@@ -72,6 +77,7 @@ pub(super) fn together(subject: &Subject<'_>, declaration: &Declaration) -> Opti
     }
     let mut found: Vec<(TypedLength, usize)> = Vec::new();
     let mut arrays = Vec::new();
+    let uses = graph.uses(&set, &named);
     for variable in set {
         let known = graph.variables.get(&variable)?;
         if known.is_foreign {
@@ -90,7 +96,7 @@ pub(super) fn together(subject: &Subject<'_>, declaration: &Declaration) -> Opti
         return None;
     }
     let (lengths, addresses) = found.into_iter().unzip();
-    Some(Together { what: TypedWhat::Variables(lengths), addresses, arrays, named })
+    Some(Together { what: TypedWhat::Variables(lengths), addresses, arrays, named, uses })
 }
 
 /// The lengths in the type of something that has rows or leads to them, outermost first; `None` if it has none.
@@ -106,6 +112,15 @@ fn row_lengths(ty: &Type) -> Option<Vec<Option<&Expr>>> {
     };
     let least = if matches!(ty, Type::Array(..)) { 2 } else { 1 };
     (found.len() >= least).then_some(found)
+}
+
+/// How many subscripts lead to an element.
+fn rank(ty: &Type) -> usize {
+    match ty {
+        Type::Array(inner, _) | Type::Pointer(inner) => 1 + rank(inner),
+        Type::Qualified(_, inner) | Type::Reference(inner) => rank(inner),
+        _ => 0,
+    }
 }
 
 /// Whether a type is made of what the variable is given.
@@ -135,8 +150,8 @@ impl<'p> Graph<'_, 'p> {
             let of_file = Variable::OfFile(std::ptr::from_ref(&**variable).addr());
             let is_shared = variable.storage == Storage::Shared;
             let (name, ty) = (&variable.name, &variable.ty);
-            let array = Some(variable.name_span);
-            self.variables.insert(of_file, Known { name, ty, array, is_foreign: !is_shared });
+            let (at, array) = (variable.name_span, Some(variable.name_span));
+            self.variables.insert(of_file, Known { name, ty, array, is_foreign: !is_shared, at, of: None });
             if variable.name_span == start.name_span {
                 self.start = Some(of_file);
             }
@@ -155,7 +170,8 @@ impl<'p> Graph<'_, 'p> {
             function.kind == FunctionKind::Kernel && function.name_span != self.subject.kernel.name_span;
         for param in &function.params {
             if row_lengths(&param.ty).is_some() || is_deduced(&param.ty, function) {
-                let known = Known { name: &param.name, ty: &param.ty, array: None, is_foreign };
+                let (name, ty, at, of) = (&param.name, &param.ty, param.span, Some(function));
+                let known = Known { name, ty, array: None, is_foreign, at, of };
                 self.variables.insert(Variable::Local(own, param.local), known);
             }
         }
@@ -167,7 +183,8 @@ impl<'p> Graph<'_, 'p> {
             let variable = Variable::Local(own, it.local);
             let array = (it.storage == Storage::Shared).then_some(it.name_span);
             let is_foreign = is_foreign || it.storage == Storage::DynamicShared;
-            self.variables.insert(variable, Known { name: &it.name, ty: &it.ty, array, is_foreign });
+            let (name, ty, at, of) = (&it.name, &it.ty, it.name_span, Some(function));
+            self.variables.insert(variable, Known { name, ty, array, is_foreign, at, of });
             if it.name_span == start.name_span {
                 self.start = Some(variable);
             }
@@ -252,6 +269,34 @@ impl<'p> Graph<'_, 'p> {
             (Some(variable), Some(found)) => found.push((variable, value.span)),
             _ => *found = None,
         }
+    }
+
+    /// In which forms the text may name these, and the functions that are given them; `None` if that is not known: of
+    /// a type that is deduced, or a function that is one of several.
+    fn uses(&self, set: &[Variable], named: &[Span]) -> Option<Vec<Use>> {
+        let mut uses: Vec<Use> = Vec::new();
+        for variable in set {
+            let known = self.variables.get(variable)?;
+            row_lengths(known.ty)?;
+            // That of a function may be another kernel's, too.
+            let is_own = known.of.is_some_and(|of| of.name_span == self.subject.kernel.name_span);
+            if known.array.is_some() && !is_own {
+                return None;
+            }
+            let form = UseForm::Rows(rank(known.ty), named.to_vec());
+            let (name, scope) = (known.name.to_string(), known.of.map(|of| of.span));
+            uses.push(Use { name, declared: known.at, scope, form });
+            let Some(of) = known.of.filter(|of| of.kind != FunctionKind::Kernel) else { continue };
+            let namesakes = self.subject.program.functions(&of.name).iter();
+            let is_only = namesakes.filter(|it| it.namespace == of.namespace).count() == 1;
+            if !is_only || of.owner.is_some() || !of.template_params.is_empty() {
+                return None;
+            }
+            let (name, declared) = (of.name.to_string(), of.name_span);
+            let function = Use { name, declared, scope: None, form: UseForm::Function };
+            uses.extend((!uses.contains(&function)).then_some(function));
+        }
+        Some(uses)
     }
 
     /// Whether something asks for the size or the type of one of these or its rows.

@@ -165,8 +165,8 @@ pub(super) fn of_elements<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Spa
     Search { case, runs, array, before: &before }.in_types(true, None)
 }
 
-/// Looks for longer rows in the declaration of an array of which each access is seen to move with its row, and not to
-/// stay in it: as other layouts, they are right if it does.
+/// Looks for longer rows where every access moves with its row, but is not proved to stay inside it. Like other layouts,
+/// they are correct only if it does.
 pub(super) fn of_rows_in_doubt<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Span) -> Option<Padding> {
     let array = runs.iter().find_map(|run| find(run.trace, name))?;
     let has_rows = !array.dynamic && array.flattened && array.dimensions.len() > 1;
@@ -277,6 +277,7 @@ impl Search<'_> {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
             rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
         };
+        let mut condition = String::new();
         let (edits, basis, changes, bytes) = match &rows {
             Rows::Declared if !is_written_out(case, array) => {
                 (Vec::new(), Basis::Subscripts, by_its_numbers(array, extra), elements(extra))
@@ -290,8 +291,9 @@ impl Search<'_> {
             }
             Rows::Typed { typed, before } => {
                 let all = typed::all(typed, before, extra);
-                let typed::Written { edits, words, bytes, basis } = self.written(&all)?;
-                (edits, basis, words, bytes)
+                let written = self.written(&all)?;
+                condition = written.condition;
+                (written.edits, written.basis, written.words, written.bytes)
             }
             Rows::Pitched { pitched, before } => {
                 let pitched::Written { edits, words } = pitched::written(case, array, pitched, extra)?;
@@ -328,8 +330,10 @@ impl Search<'_> {
             }
         }
         let open = open.map(|open| format!("; {open} some conflicts remain")).unwrap_or_default();
-        let help =
-            format!("{lead}: {changes}{asked_too}; {who} of `{}` then {gain}{open}{memory}", array.name);
+        let help = format!(
+            "{lead}: {changes}{asked_too}; {who} of `{}` then {gain}{open}{memory}{condition}",
+            array.name
+        );
         let cost = after.cost(before).filter(|cost| *cost == Cost::Split || !before.tiles);
         let basis = cost.map_or(basis.clone(), |cost| with_cost(basis, cost));
         let price = after.wavefronts().saturating_add(after.split_off(before));
@@ -375,11 +379,11 @@ fn extra_words(case: &Case<'_>, array: &Array, extra: u64, rows: &Rows) -> Strin
     let elements = if more { "more element" } else { "element" };
     let before = rows.before();
     match extra {
-        1 if before.is_empty() => format!("one {elements}"),
+        1 if before.iter().all(|other| *other == 1) => format!("one {elements}"),
         _ if before.iter().all(|other| *other == extra) => plural(extra, elements),
         _ => {
             let all: Vec<String> = before.iter().map(u64::to_string).collect();
-            format!("{} and {}", all.join(", "), plural(extra, elements))
+            format!("{} and {extra} {elements}s", all.join(", "))
         }
     }
 }

@@ -113,11 +113,11 @@ fn columns_moved_within_rows_of_several_lengths() {
 /// The sum over `out` of a program as it is and repaired, for each of the kernels that its `run` launches: alone, so
 /// that what goes wrong in one is not lost in another.
 #[test]
-fn other_layouts_in_the_text() {
+fn other_layouts_and_types_in_the_text() {
     if compiler().is_err() {
         return;
     }
-    for (name, kernels) in [("layouts.cu", 4), ("unsafe-layouts.cu", 9)] {
+    for (name, kernels) in [("layouts.cu", 4), ("unsafe-layouts.cu", 9), ("unsafe-types.cu", 6)] {
         let text = std::fs::read_to_string(Path::new("fixtures/fixes").join(name)).unwrap();
         let after = fixed_with(&text, &["--fix", "--unsafe-fixes"]);
         let launches: Vec<&str> = text.lines().filter(|line| line.contains("<<<")).collect();
@@ -133,5 +133,21 @@ fn other_layouts_in_the_text() {
             assert_ne!(old.0.trim(), "0.000000", "{name}: {launch}");
             assert!(new.1 < old.1, "{name}: {launch}: {} and {}", old.1, new.1);
         }
+    }
+}
+
+/// Programs in which something rests on a type that says how long rows are, as they are and as `--unsafe-fixes` leaves
+/// them.
+#[test]
+fn instances_and_types_that_more_rests_on() {
+    let Ok(compiler) = compiler() else { return };
+    for (name, is_changed) in [("unsafe-instances.cu", true), ("types-in-help.cu", false)] {
+        let text = std::fs::read_to_string(Path::new("fixtures/fixes").join(name)).unwrap();
+        let after = fixed_with(&text, &["--fix", "--unsafe-fixes"]);
+        assert_eq!(text != after, is_changed, "{name}");
+        let (old, new) = (outcome(compiler, &text), outcome(compiler, &after));
+        assert_eq!(old.0, new.0, "{name}");
+        assert_ne!(old.0.trim(), "0.000000", "{name}");
+        assert!(new.1 < old.1 || !is_changed, "{name}: {} and {}", old.1, new.1);
     }
 }

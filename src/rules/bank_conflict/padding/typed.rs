@@ -6,8 +6,9 @@
 //! ```
 //!
 //! The kernel finds the elements that it did if its accesses go to places of their own ([`finds_the_same`]). Whoever
-//! else uses these types is not seen, so a fix is for the author to ask for. A class that becomes longer is longer in
-//! global memory, too: if it is used there, that is left to the author.
+//! else uses these types is not run. So they are written only if all that the text says of them is known to stay right:
+//! plain subscripts of shared objects, of classes that have data only and no other object. Else, and for a class that is
+//! larger or a number in its methods, the help says what to look at.
 
 use super::super::super::{Case, KernelRun, Typed, TypedLength, TypedWhat, listed, plural};
 use super::super::declared::asked_but;
@@ -30,11 +31,13 @@ pub(super) struct Written {
     pub bytes: u64,
     /// On what it rests that nothing else changes.
     pub basis: Basis,
+    /// On what it is correct, in words, where that is for the author to see.
+    pub condition: String,
 }
 
 impl Written {
     fn of(edits: Vec<Edit>, words: String) -> Written {
-        Written { edits, words, bytes: 0, basis: Basis::Subscripts }
+        Written { edits, words, bytes: 0, basis: Basis::Subscripts, condition: String::new() }
     }
 }
 
@@ -128,33 +131,40 @@ impl Search<'_> {
             edits.sort_by_key(|edit| edit.span);
             edits.dedup();
         }
+        let condition = parts.iter().map(|part| part.condition.clone()).find(|it| !it.is_empty());
+        let condition = condition.unwrap_or_default();
         let basis = parts.into_iter().next_back()?.basis;
-        Some(Written { edits, words: and(&words), bytes: self.more_bytes(typed), basis })
+        Some(Written { edits, words: and(&words), bytes: self.more_bytes(typed), basis, condition })
     }
 
     /// What becomes of one of them.
     fn part(&self, typed: &Typed, extra: u64) -> Option<Written> {
-        let case = self.case;
-        let Typed { what, elsewhere, .. } = typed;
-        let (mut part, class) = match what {
+        let (mut part, class) = match &typed.what {
             TypedWhat::Variables(variables) => return self.variables(typed, variables, extra),
             TypedWhat::Members(members) => (self.members(members, extra)?, &members.first()?.of),
             TypedWhat::Factors { of, places } => (self.factors(of, places, extra)?, &of.of),
-            TypedWhat::Class { name, extent } => {
+            TypedWhat::Class { name, .. } => {
                 let more = if extra == 1 { "an unused word" } else { &plural(extra, "unused word") };
                 let words = format!("{more} of 4 bytes at the end of {}", class_words(name));
-                (Written::of(unused(case, *extent, extra).into_iter().collect(), words), name)
+                (Written::of(Vec::new(), words), name)
             }
         };
-        part.basis = Basis::Judgement(format!("other code may rest on the size of {}", class_words(class)));
-        if let Some(place) = elsewhere.map(|span| (case.place)(span)) {
-            part.words += &match what {
-                TypedWhat::Class { .. } => ", or of a class derived from it for shared memory".to_owned(),
-                _ => format!(", and see {place}, which rests on its size, too"),
-            };
-        }
-        if elsewhere.is_some() || is_asked(case, class) || is_asked(case, &self.array.name) {
+        let class = class_words(class);
+        part.basis = Basis::Judgement(format!("other code may rest on the size of {class}"));
+        let number = match typed.what {
+            TypedWhat::Factors { .. } => "this number means the length of its rows in each place and ",
+            _ => "",
+        };
+        self.close(typed, part, &format!("{number}nothing else rests on the size or layout of {class}"))
+    }
+
+    /// What is to be written, if all that the text says of it stays right; else the condition under which it does.
+    fn close(&self, typed: &Typed, mut part: Written, condition: &str) -> Option<Written> {
+        let stray = (self.case.stray_use)(&typed.uses).filter(|_| typed.is_closed);
+        if !typed.is_closed || stray.is_some() {
             part.edits.clear();
+            let place = stray.map(|span| format!(": see {}", (self.case.place)(span)));
+            part.condition = format!("; correct only if {condition}{}", place.unwrap_or_default());
         }
         Some(part)
     }
@@ -198,7 +208,8 @@ impl Search<'_> {
             _ => {
                 let words = and(&variables_words(case, variables, &edits));
                 let why = "other code may rest on the types of these parameters and pointers".to_owned();
-                Written { basis: Basis::Judgement(why), ..Written::of(edits, words) }
+                let part = Written { basis: Basis::Judgement(why), ..Written::of(edits, words) };
+                self.close(typed, part, "nothing else rests on the types of these parameters and pointers")?
             }
         };
         if let Some(asked) = asked {
@@ -238,12 +249,6 @@ pub(super) fn lead(typed: &Typed, extra: u64, by: &str) -> String {
     }
 }
 
-/// Whether the text asks for the size of a class, as in an assertion outside of all functions.
-fn is_asked(case: &Case<'_>, class: &str) -> bool {
-    let asks = ["sizeof(", "sizeof (", "sizeof(struct ", "offsetof("].map(|ask| format!("{ask}{class}"));
-    (case.says)(case.kernel, &asks.each_ref().map(String::as_str))
-}
-
 fn class_words(name: &str) -> String {
     // One without a name is called by what it is and where.
     let nameless = name.strip_prefix('(').and_then(|it| it.split_once(" at ")).map(|(what, _)| what);
@@ -254,25 +259,6 @@ fn class_words(name: &str) -> String {
 fn longer(case: &Case<'_>, it: &TypedLength, extra: u64) -> Option<Edit> {
     let span = *it.lengths.last()?;
     text::length(case, &super::Length::Row(span), extra)?.into_iter().flatten().next()
-}
-
-/// The edit that puts unused words at the end of a class.
-fn unused(case: &Case<'_>, extent: Span, words: u64) -> Option<Edit> {
-    let text = (case.text)(extent);
-    let before = text.strip_suffix('}').filter(|before| !before.contains("unused"))?;
-    let inside = before.trim_end();
-    let line = before.rsplit_once('\n').map(|(_, behind)| behind);
-    let place = extent.start.checked_add(u32::try_from(inside.len()).ok()?)?;
-    let length = if words == 1 { String::new() } else { format!("[{words}]") };
-    let indent = match inside.rsplit_once('\n') {
-        Some((_, last)) if line.is_some() => {
-            let blank = last.len() - last.trim_start().len();
-            format!("\n{}", last.get(..blank)?)
-        }
-        _ => " ".to_owned(),
-    };
-    let span = Span { start: place, end: place, ..extent };
-    Some(Edit { span, text: format!("{indent}unsigned unused{length};") })
 }
 
 /// The edit of a factor.
@@ -296,7 +282,9 @@ fn variables_words(case: &Case<'_>, variables: &[TypedLength], edits: &[Edit]) -
     let mut by_text: Vec<(String, &Edit, Vec<String>, Vec<Span>)> = Vec::new();
     for (variable, edit) in variables.iter().zip(edits) {
         let old = (case.text)(edit.span);
-        let name = format!("`{}`", variable.name);
+        // A parameter that is only declared may have none.
+        let name = if variable.name.is_empty() { "a parameter" } else { &format!("`{}`", variable.name) };
+        let name = name.to_owned();
         match by_text.iter_mut().find(|(known, ..)| *known == old) {
             Some((_, _, names, spans)) => {
                 names.extend((!names.contains(&name)).then_some(name));
