@@ -557,8 +557,9 @@ pub struct Declaration {
     pub dimension_spans: Vec<Span>,
     /// Whether it is `const` or `constexpr`.
     pub constant: bool,
-    /// Whether it is `static`.
-    pub fixed: bool,
+    /// Whether no other file can name it: a file-scope variable or static member that is `static` or in a namespace
+    /// without a name.
+    pub internal: bool,
     /// Whether it is `volatile`, or what it leads to.
     pub volatile: bool,
 }
@@ -875,6 +876,8 @@ pub struct Module {
     pub volatile: bool,
     /// What its comments ask of the tool.
     pub comments: Vec<Directive>,
+    /// Names in text that is not modelled, in order: what happens to them there is not known.
+    pub unfollowed: Vec<Name>,
     /// Whether a header was left out or not run to its end, so that macros may be missing.
     pub is_cut_short: bool,
     /// What stands under an `#if` that asks a macro which nothing defines: it may not be compiled.

@@ -71,6 +71,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     let mut module =
         Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
+    module.unfollowed = outline.unfollowed();
     handed_back::write_out(&mut module);
     module.guided = plain_guides(tree.expanded.text());
     tell_apart(&mut module.functions, &mut FxHashSet::default());

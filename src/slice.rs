@@ -20,6 +20,7 @@
 //! one that matters. The order of statements does not matter for this.
 
 mod choice;
+pub(crate) mod effects;
 pub(crate) mod endings;
 mod flow;
 mod known_plain;

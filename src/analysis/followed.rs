@@ -71,8 +71,7 @@ impl<'a> Asking<'a> {
         let mut hasher = DefaultHasher::new();
         outsides.get(&function.span.file).hash(&mut hasher);
         for name in names {
-            let is_variable = !self.program.variables(name).is_empty();
-            (is_variable && self.is_written(name)).hash(&mut hasher);
+            self.is_written(name).hash(&mut hasher);
             (name, question.launching.contains(name)).hash(&mut hasher);
             for file in definers.files_of(name) {
                 (file, outsides.get(file)).hash(&mut hasher);
@@ -89,7 +88,8 @@ impl Asking<'_> {
         if let Some(known) = self.written.borrow().get(name) {
             return *known;
         }
-        let written = is_written(self.program, name);
+        let mut variables = self.program.variables(name).iter();
+        let written = variables.any(|it| is_written(self.program, name, &it.ty));
         self.written.borrow_mut().insert(name.clone(), written);
         written
     }

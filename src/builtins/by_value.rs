@@ -12,6 +12,19 @@ pub(crate) enum Takes {
     Reference(usize),
     /// Any argument may be taken by reference.
     Anything,
+    /// It is a macro: whatever is named in its arguments may be changed.
+    Text,
+}
+
+impl Takes {
+    /// Whether the argument `at` may be changed, if it is a variable.
+    pub(crate) fn may_change(self, at: usize) -> bool {
+        match self {
+            Takes::Values => false,
+            Takes::Reference(number) => number == at,
+            Takes::Anything | Takes::Text => true,
+        }
+    }
 }
 
 /// Namespaces of which it is known what their functions take.
@@ -19,7 +32,7 @@ const LIBRARIES: [&str; 9] =
     ["std", "chrono", "thrust", "torch", "at", "c10", "cuda", "this_thread", "filesystem"];
 
 /// The functions in them that take references, or hand out what leads to their arguments.
-const REFERRING: [&str; 15] = [
+const REFERRING: [&str; 22] = [
     "swap",
     "exchange",
     "ref",
@@ -35,7 +48,24 @@ const REFERRING: [&str; 15] = [
     "call_once",
     "invoke",
     "apply",
+    "visit",
+    "forward_as_tuple",
+    "erase",
+    "erase_if",
+    "inserter",
+    "back_inserter",
+    "front_inserter",
 ];
+
+/// Namespaces in the standard library whose functions take what they change by reference.
+const BY_REFERENCE: [&str; 1] = ["ranges"];
+
+/// How the names of macros begin that look at their arguments.
+const CHECKING: [&str; 8] =
+    ["CHECK", "ASSERT", "CUDA_CHECK", "CUDACHECK", "CUDA_SAFE", "TORCH_CHECK", "EXPECT", "REQUIRE"];
+
+/// How the names of macros begin that run the lambda which they are given, once.
+const DISPATCHING: [&str; 1] = ["AT_DISPATCH"];
 
 /// How the names of libraries in C begin; what follows is a capital letter or `_`.
 const BEGINNINGS: [&str; 21] = [
@@ -92,14 +122,6 @@ const NAMES: &[&str] = &[
     "rewind",
     "feof",
     "ferror",
-    "remove",
-    "rename",
-    "open",
-    "close",
-    "read",
-    "write",
-    "lseek",
-    "stat",
     "strlen",
     "strcmp",
     "strncmp",
@@ -153,11 +175,9 @@ const NAMES: &[&str] = &[
     "rand",
     "srand",
     "rand_r",
-    "random",
     "srandom",
     "drand48",
     "srand48",
-    "time",
     "clock",
     "clock_gettime",
     "gettimeofday",
@@ -167,14 +187,10 @@ const NAMES: &[&str] = &[
     "sleep",
     "usleep",
     "nanosleep",
-    "system",
-    "signal",
-    "raise",
     "atexit",
     "getpid",
     "sysconf",
     "omp_get_wtime",
-    "rank",
     // The standard library in C++.
     "stoi",
     "stol",
@@ -188,58 +204,19 @@ const NAMES: &[&str] = &[
     "make_tuple",
     "make_unique",
     "make_shared",
-    "move",
-    "forward",
-    "get",
-    "begin",
-    "end",
-    "cbegin",
-    "cend",
-    "size",
-    "data",
-    "distance",
-    "next",
-    "prev",
-    "fill",
-    "fill_n",
-    "generate",
-    "generate_n",
-    "iota",
-    "copy",
-    "copy_n",
-    "sort",
-    "stable_sort",
-    "transform",
-    "accumulate",
-    "reduce",
-    "for_each",
-    "find",
-    "find_if",
-    "count",
-    "count_if",
-    "equal",
-    "all_of",
-    "any_of",
-    "none_of",
-    "max_element",
-    "min_element",
-    "shuffle",
     "setw",
     "setprecision",
     "setfill",
     "isnan",
     "isinf",
     "isfinite",
-    "gcd",
-    "lcm",
-    "clamp",
     "bit_ceil",
     "bit_width",
-    "bind",
 ];
 
 /// Methods of containers, texts and the like, none of which takes a reference to what it changes.
 const METHODS: &[&str] = &[
+    "operator[]",
     "push_back",
     "emplace_back",
     "push_front",
@@ -261,9 +238,6 @@ const METHODS: &[&str] = &[
     "end",
     "size",
     "empty",
-    "data",
-    "get",
-    "reset",
     "count",
     "find",
     "substr",
@@ -272,27 +246,14 @@ const METHODS: &[&str] = &[
     "str",
     "length",
     "seed",
-    "open",
-    "close",
-    "write",
-    "width",
     "precision",
-    "good",
     "is_open",
     "rfind",
     "compare",
-    "load",
-    "store",
     "fetch_add",
-    "join",
     "numel",
-    "view",
     "reshape",
     "expand",
-    "zero_",
-    "options",
-    "dtype",
-    "device",
     "contiguous",
     "data_ptr",
     "dim",
@@ -300,11 +261,7 @@ const METHODS: &[&str] = &[
     "sizes",
     "strides",
     "scalar_type",
-    "item",
-    "select",
-    "slice",
     "narrow",
-    "index",
     "transpose",
     "permute",
     "unsqueeze",
@@ -324,7 +281,6 @@ const READING: &[&str] = &[
     "size",
     "empty",
     "data",
-    "get",
     "count",
     "find",
     "substr",
@@ -334,12 +290,8 @@ const READING: &[&str] = &[
     "rfind",
     "compare",
     "capacity",
-    "value",
     "has_value",
     "max_size",
-    "load",
-    "first",
-    "second",
     "contains",
 ];
 
@@ -360,9 +312,7 @@ const CLASSES: &[&str] = &[
     "shared_ptr",
     "complex",
     "thread",
-    "function",
     "optional",
-    "span",
     "bitset",
     "ifstream",
     "ofstream",
@@ -378,8 +328,6 @@ const CLASSES: &[&str] = &[
     "normal_distribution",
     "device_vector",
     "host_vector",
-    "duration",
-    "time_point",
     "mutex",
     "lock_guard",
     "unique_lock",
@@ -391,14 +339,24 @@ const CLASSES: &[&str] = &[
 pub(crate) fn takes(outermost: Option<&str>, innermost: Option<&str>, name: &str) -> Takes {
     match outermost {
         Some("cub") if innermost.is_some_and(|class| class.starts_with("Device")) => Takes::Reference(1),
-        Some(outer) if LIBRARIES.contains(&outer) => match REFERRING.contains(&name) {
-            true => Takes::Anything,
-            false => Takes::Values,
-        },
+        Some(outer) if LIBRARIES.contains(&outer) => {
+            let by_reference = innermost.is_some_and(|inner| BY_REFERENCE.contains(&inner));
+            match by_reference || REFERRING.contains(&name) {
+                true => Takes::Anything,
+                false => Takes::Values,
+            }
+        }
         Some(_) => Takes::Anything,
-        None if NAMES.contains(&name) || is_of_c_library(name) || is_macro(name) => Takes::Values,
+        None if NAMES.contains(&name) || is_of_c_library(name) => Takes::Values,
+        None if is_macro(name) && !CHECKING.iter().any(|it| name.starts_with(it)) => Takes::Text,
         None => Takes::Anything,
     }
+}
+
+/// Whether something surely runs a lambda that it is given.
+#[must_use]
+pub(crate) fn runs_its_lambda(name: &str) -> bool {
+    DISPATCHING.iter().any(|it| name.starts_with(it))
 }
 
 /// What a method takes of whose class nothing is seen.
@@ -414,7 +372,7 @@ pub(crate) fn class_takes(class: &str) -> Takes {
     let outermost = bare.split_once("::").map(|(outermost, _)| outermost);
     let is_known = match outermost {
         Some(outermost) => LIBRARIES.contains(&outermost),
-        None => CLASSES.contains(&bare),
+        None => CLASSES.contains(&bare) || bare == "dim3" || super::types::holds_numbers(bare),
     };
     if is_known { Takes::Values } else { Takes::Anything }
 }
@@ -434,7 +392,7 @@ fn is_of_c_library(name: &str) -> bool {
     })
 }
 
-/// Whether it is written as macros are that check or compute.
+/// Whether it is written as macros are.
 fn is_macro(name: &str) -> bool {
     name.len() > 1 && name.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
 }
@@ -447,7 +405,10 @@ mod tests {
     fn what_changes_its_arguments_is_told_by_its_name() {
         assert_eq!(takes(None, None, "cudaMalloc"), Takes::Values);
         assert_eq!(takes(None, None, "customize"), Takes::Anything);
-        assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Values);
+        assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Text);
+        assert_eq!(takes(None, None, "CHECK_LAST"), Takes::Anything);
+        assert_eq!(takes(None, None, "get"), Takes::Anything);
+        assert_eq!(takes(Some("std"), Some("ranges"), "sort"), Takes::Anything);
         assert_eq!(takes(Some("std"), Some("std"), "from_chars"), Takes::Anything);
         assert_eq!(takes(Some("std"), Some("std"), "max"), Takes::Values);
         assert_eq!(takes(Some("cub"), Some("DeviceReduce"), "Sum"), Takes::Reference(1));

@@ -119,7 +119,7 @@ impl Machine<'_> {
             let is_open = path.qualifiers.is_empty() && self.may_be_overridden(&function, this.as_ref());
             let value = self.call_function(&function, path, this.clone(), args, expr.span);
             return match is_open {
-                true => self.overridden(this.as_ref(), &path.name, args.len(), expr.span),
+                true => self.overridden(this.as_ref(), &path.name, args, expr.span),
                 false => value,
             };
         }
@@ -181,7 +181,7 @@ impl Machine<'_> {
         let instance = self.unpacked(function, path, this.as_ref(), args);
         let function = instance.as_ref().unwrap_or(function);
         if !self.can_be_entered(function) {
-            return self.call_too_deep(function, args, span);
+            return self.call_too_deep(function, this.as_ref(), args, span);
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
         let Bound { env, slots, from_launch } =

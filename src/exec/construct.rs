@@ -82,6 +82,7 @@ impl Machine<'_> {
         let value = self.evaluate(expr);
         match (&value, ty) {
             (Value::Aggregate(_), Ty::Record(layout)) if self.copies_itself(layout) => {
+                self.lose_copied(layout, expr, expr.span);
                 unmade(layout, expr.span)
             }
             (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
@@ -154,7 +155,10 @@ impl Machine<'_> {
             && matches!(self.type_of(single), Ty::Record(_) | Ty::Unknown(_))
             && !self.is_lambda(single)
         {
-            return self.copies_itself(layout).then(|| unmade(layout, span));
+            return self.copies_itself(layout).then(|| {
+                self.lose_copied(layout, single, span);
+                unmade(layout, span)
+            });
         }
         let fits = |f: &&Arc<Function>| {
             let required = f.params.iter().filter(|param| param.default.is_none()).count();

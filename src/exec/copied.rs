@@ -7,8 +7,11 @@ use super::construct::unmade;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::types::{Layout, Ty};
+use super::unseen::Callee;
 use super::value::Value;
+use crate::domain::{Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, Param, Stmt, StmtKind, Type};
+use crate::source::Span;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -22,12 +25,13 @@ impl Machine<'_> {
                 | ExprKind::Deref(_)
                 | ExprKind::Path(_)
         );
-        if !is_kept || self.mode == Mode::Host || !self.program.has_own_copies() {
+        if !is_kept || !self.program.has_own_copies() {
             return value;
         }
         let ty = self.type_of(expr);
         match ty {
             Ty::Record(layout) if self.some_part_says(&layout, BASES, Self::copies_itself) => {
+                self.lose_copied(&layout, expr, expr.span);
                 self.touch_in(&value, "a copy constructor", expr.span);
                 self.may_access(expr.span);
                 self.may_order(expr.span);
@@ -35,6 +39,19 @@ impl Machine<'_> {
                 unmade(&layout, expr.span)
             }
             _ => value,
+        }
+    }
+
+    /// An object of host code is copied by its class: what the constructor may write is not known, the other object among
+    /// it if that is not `const`.
+    pub(super) fn lose_copied(&mut self, layout: &Layout, of: &Expr, span: Span) {
+        let words = format!("a copy constructor of `{}` may have changed it", layout.name);
+        let why = Unknown::new(Reason::UnknownFunction, span, words);
+        self.lose_effects(&[layout.name.clone()], &why);
+        let value = Value::Undefined;
+        let callee = Callee::Constructor(&layout.name);
+        if self.mode == Mode::Host {
+            self.hand_to_unfollowed(callee, (of, &value), (0, 1), span);
         }
     }
 
@@ -74,8 +91,7 @@ impl Machine<'_> {
     fn copies_by(&self, layout: &Layout, name: &str) -> bool {
         let own = |f: &&Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.body.is_some();
         let works = |f: &Arc<Function>| takes_itself(f) && !copies_members(f, layout);
-        self.mode == Mode::Device
-            && layout.record.is_some()
+        layout.record.is_some()
             && self.program.has_own_copies()
             && self.program.functions(name).iter().filter(own).any(works)
     }

@@ -11,7 +11,8 @@ use super::types::Ty;
 use super::value::{Layout, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::ir::visit::{children, own_exprs};
-use crate::ir::{Expr, ExprKind, Function, LocalId, Path, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Stmt, StmtKind, Storage, Type};
+use crate::slice::effects::made_and_ended;
 use crate::slice::endings::{ends_with_effect, names_such};
 use crate::source::Span;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ impl Machine<'_> {
     /// Runs the destructors of what `stmts` declare. `entered`: the threads that began them.
     pub(super) fn destroy(&mut self, stmts: &[Stmt], entered: &ThreadSet) {
         if self.mode == Mode::Host {
-            return;
+            return self.lose_ended(stmts);
         }
         let handed_back = match stmts.last().map(|last| &last.kind) {
             Some(StmtKind::Return(Some(value))) => match value.kind {
@@ -45,8 +46,60 @@ impl Machine<'_> {
         }
     }
 
+    /// Where variables of host code end, on whichever way, what their destructors may write is not known.
+    fn lose_ended(&mut self, stmts: &[Stmt]) {
+        if !self.program.has_host_destructors() {
+            return;
+        }
+        let declared = stmts.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::Declare(list) => Some(list),
+            _ => None,
+        });
+        for declaration in declared.flatten().filter(|it| it.storage == Storage::Automatic) {
+            self.lose_end_of(declaration.local, declaration.name_span);
+        }
+    }
+
+    fn lose_end_of(&mut self, local: LocalId, span: Span) {
+        let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
+        let Some(slot) = slot.filter(|slot| !slot.reference) else { return };
+        let (ty, value) = (slot.ty.clone(), slot.value.clone());
+        let mut names = Vec::new();
+        self.destructors_of(&ty, DEPTH, &mut names);
+        if names.is_empty() {
+            return;
+        }
+        let words = "a destructor that is not followed may have changed it";
+        let why = Unknown::new(Reason::UnknownFunction, span, words);
+        self.on_all_ways(|machine| {
+            machine.lose_effects(&names, &why);
+            machine.lose_behind(&value, span);
+        });
+    }
+
+    /// The destructors that run where an object of a type ends, by their names.
+    fn destructors_of(&self, ty: &Ty, depth: usize, names: &mut Vec<Name>) {
+        match ty {
+            Ty::Record(layout) => {
+                names.extend(self.destructor(layout).map(|it| it.name.clone()));
+                let Some(depth) = depth.checked_sub(1) else { return };
+                let fields = layout.fields.iter().filter(|field| !field.reference);
+                fields.for_each(|field| self.destructors_of(&field.ty, depth, names));
+                for base in layout.record.iter().flat_map(|record| &record.bases) {
+                    let of_base = made_and_ended(self.program, base).into_iter();
+                    names.extend(of_base.filter(|name| name.starts_with('~')));
+                }
+            }
+            Ty::Array(inner, _) | Ty::Qualified(_, inner) => self.destructors_of(inner, depth, names),
+            _ => {}
+        }
+    }
+
     /// Runs the destructors of a function's parameters where it ends. `entered`: the threads that called it.
     pub(super) fn destroy_params(&mut self, function: &Function, entered: &ThreadSet) {
+        if self.program.has_host_destructors() && self.mode == Mode::Host {
+            function.params.iter().for_each(|param| self.lose_end_of(param.local, function.name_span));
+        }
         if self.program.has_destructors() && self.mode == Mode::Device {
             let params = function.params.iter().rev();
             params.for_each(|param| self.destroy_one(param.local, entered, function.name_span));
@@ -55,7 +108,10 @@ impl Machine<'_> {
 
     /// Where a statement ends, the temporaries in it do.
     pub(super) fn destroy_temporaries(&mut self, stmt: &Stmt) {
-        if self.mode == Mode::Host || !self.program.has_destructors() {
+        if self.mode == Mode::Host {
+            return self.lose_temporaries(stmt);
+        }
+        if !self.program.has_destructors() {
             return;
         }
         // What becomes a variable or a result is none.
@@ -89,6 +145,30 @@ impl Machine<'_> {
             }
             children(expr, &mut |child| open.push(child));
         }
+    }
+
+    /// What the destructors of the objects may write that a statement of host code makes.
+    fn lose_temporaries(&mut self, stmt: &Stmt) {
+        if !self.program.has_host_destructors() {
+            return;
+        }
+        let mut open: Vec<&Expr> = Vec::new();
+        own_exprs(stmt, &mut |expr| open.push(expr));
+        let mut names: Vec<Name> = Vec::new();
+        while let Some(expr) = open.pop() {
+            let made = match &expr.kind {
+                ExprKind::Lambda(_) => continue,
+                ExprKind::Construct(..) | ExprKind::Call { .. } => true,
+                _ => false,
+            };
+            if made {
+                let ty = self.type_of(expr);
+                self.destructors_of(&ty, DEPTH, &mut names);
+            }
+            children(expr, &mut |child| open.push(child));
+        }
+        let words = "a destructor that is not followed may have changed it";
+        self.lose_effects(&names, &Unknown::new(Reason::UnknownFunction, stmt.span, words));
     }
 
     /// Makes an object that a statement is and nothing else, and ends it: `Guard(lock);`. False, and nothing is made,

@@ -101,7 +101,10 @@ impl Machine<'_> {
             ExprKind::Str(_) => {
                 Value::opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
             }
-            ExprKind::Unsupported(what) => self.not_run(Reason::Unsupported, what, expr.span),
+            ExprKind::Unsupported(what) => {
+                self.lose_unfollowed(&Unknown::new(Reason::Unsupported, expr.span, *what));
+                self.not_run(Reason::Unsupported, what, expr.span)
+            }
             ExprKind::Damaged => self.not_run(Reason::Damaged, "an expression that did not parse", expr.span),
         }
     }

@@ -12,6 +12,7 @@ mod bounds;
 mod called;
 mod choices;
 mod consistent;
+mod effects;
 mod elements;
 mod globals;
 mod guarded;

@@ -155,7 +155,7 @@ impl Machine<'_> {
         let is_open = matches!(methods.as_slice(), [(only, _)] if self.may_be_overridden(only, Some(object)));
         let value = self.call_methods(methods, path, args, expr.span);
         match is_open {
-            true => self.overridden(Some(object), &path.name, args.len(), expr.span),
+            true => self.overridden(Some(object), &path.name, args, expr.span),
             false => value,
         }
     }

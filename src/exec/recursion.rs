@@ -7,7 +7,7 @@
 
 use super::machine::{CALL_DEPTH, Machine, Mode};
 use super::unseen::Callee;
-use super::value::Value;
+use super::value::{Pointer, Value};
 use crate::domain::ThreadSet;
 use crate::ir::{Expr, Function};
 use crate::source::Span;
@@ -71,12 +71,24 @@ impl Machine<'_> {
     }
 
     /// A call that is not run: of a function that calls itself, or within too many others.
-    pub(super) fn call_too_deep(&mut self, function: &Function, args: &[Expr], span: Span) -> Value {
+    pub(super) fn call_too_deep(
+        &mut self,
+        function: &Function,
+        this: Option<&Pointer>,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
         let is_running = self.state.frames.iter().any(|frame| frame.function.name_span == function.name_span);
         let callee = match is_running {
             true => Callee::Itself(&function.name),
             false => Callee::TooDeep(&function.name),
         };
-        self.call_unseen(callee, args, span)
+        let value = self.call_unseen(callee, args, span);
+        let why = callee.may_have_changed(span);
+        self.lose_effects(&[function.name.clone()], &why);
+        if let Some(object) = this {
+            self.lose_object(object, &function.name, args.len(), &why);
+        }
+        value
     }
 }

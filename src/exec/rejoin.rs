@@ -43,6 +43,19 @@ impl Machine<'_> {
         }
     }
 
+    /// Does something in the present state, and in those in which host code left what is being run.
+    pub(super) fn on_all_ways(&mut self, mut work: impl FnMut(&mut Self)) {
+        let frames = self.state.frames.len();
+        for at in 0..self.around.left.len() {
+            if self.around.left[at].state.frames.len() == frames {
+                std::mem::swap(&mut self.state, &mut self.around.left[at].state);
+                work(self);
+                std::mem::swap(&mut self.state, &mut self.around.left[at].state);
+            }
+        }
+        work(self);
+    }
+
     /// Keeps the present state, in which some threads left since `start`, until what they left ends.
     pub(super) fn note_maybe_left(&mut self, start: &State, why: &Unknown) {
         if self.mode == Mode::Host {

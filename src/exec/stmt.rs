@@ -17,7 +17,7 @@ impl Machine<'_> {
     pub(crate) fn run(&mut self, stmts: &[Stmt]) {
         let entered = self.state.active;
         self.run_each(stmts);
-        if self.program.has_destructors() {
+        if self.program.has_destructors() || self.program.has_host_destructors() {
             self.destroy(stmts, &entered);
         }
     }
@@ -93,14 +93,20 @@ impl Machine<'_> {
             // Whoever goes on from here was let in before.
             StmtKind::Label(_) => {}
             StmtKind::Throw if self.ends_by_throw() => self.end_program(),
-            StmtKind::Throw => self.run_doubtful(&[], Unknown::new(Reason::Unsupported, stmt.span, "throw")),
+            StmtKind::Throw => {
+                let why = Unknown::new(Reason::Unsupported, stmt.span, "throw");
+                self.lose_unfollowed(&why);
+                self.run_doubtful(&[], why);
+            }
             StmtKind::Try(blocks) => {
                 self.host.tries += 1;
                 self.run_doubtful(blocks, Unknown::new(Reason::Unsupported, stmt.span, "try"));
                 self.host.tries -= 1;
             }
             StmtKind::Unsupported(what, inner) => {
-                self.run_doubtful(inner, Unknown::new(Reason::Unsupported, stmt.span, *what));
+                let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
+                self.lose_unfollowed(&why);
+                self.run_doubtful(inner, why);
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.
@@ -228,6 +234,7 @@ impl Machine<'_> {
                 }
             }
         }
+        self.hand_to_constructor(declaration);
         let told = self.declared_with(&declaration.ty, declaration.init.as_ref());
         let mut declared = told.unwrap_or_else(|| self.resolve_written(&declaration.ty));
         // `int sizes[] = {32, 64}` is as long as its list.

@@ -12,9 +12,10 @@ use super::members::BASES;
 use super::receivers::Method;
 use super::same_type::same_type;
 use super::types::{Layout, Ty};
+use super::unseen::Callee;
 use super::value::{Offset, Place, Pointer, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
-use crate::ir::{Expr, Function, Param, Path, Type, print};
+use crate::ir::{Expr, Function, Name, Param, Path, Type, print};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -73,18 +74,26 @@ impl Machine<'_> {
         slot.is_some_and(|slot| !slot.reference) && frame.function.params.iter().any(is_it)
     }
 
-    /// Of such a call nothing is known but what it launches.
+    /// Of such a call nothing is known but what it launches: who overrides the method may change whatever one of the
+    /// program can.
     pub(super) fn overridden(
         &mut self,
         object: Option<&Pointer>,
-        method: &str,
-        args: usize,
+        method: &Name,
+        args: &[Expr],
         span: Span,
     ) -> Value {
         let words = format!("`{method}` is virtual, and the class of its object is not known");
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         if let Some(object) = object {
-            self.lose_object(object, method, args, &why);
+            self.lose_object(object, method, args.len(), &why);
+        }
+        // Whoever overrides it may be in another file.
+        self.lose_effects(&[Name::clone(method)], &why);
+        self.leave_program(&why);
+        self.lose_behind_arguments(args, &why);
+        for (at, arg) in args.iter().enumerate() {
+            self.hand_to_unfollowed(Callee::Method(method), (arg, &Value::Undefined), (at, args.len()), span);
         }
         Value::opaque(Variation::Uniform, why)
     }

@@ -65,6 +65,7 @@ struct Index {
     enums: FxHashMap<Name, Option<Type>>,
     conversions: FxHashMap<Name, Items<Function>>,
     has_destructors: bool,
+    has_host_destructors: bool,
     has_own_copies: bool,
     /// The names that no module has.
     standard: FxHashSet<Name>,
@@ -88,6 +89,7 @@ impl Index {
         for function in module.functions.iter().filter(is_wanted) {
             self.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
             self.has_destructors |= is_destructor(function);
+            self.has_host_destructors |= ends_on_host(function);
             self.has_own_copies |= may_copy(function);
             if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
                 self.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
@@ -239,6 +241,12 @@ impl Program {
     #[must_use]
     pub(crate) fn has_destructors(&self) -> bool {
         self.index.has_destructors
+    }
+
+    /// Whether a class has a destructor that does something in host code.
+    #[must_use]
+    pub(crate) fn has_host_destructors(&self) -> bool {
+        self.index.has_host_destructors
     }
 
     /// Whether a class may say itself what a copy of an object is.
@@ -422,6 +430,12 @@ impl Program {
 fn is_destructor(function: &Function) -> bool {
     let works = function.body.as_ref().is_some_and(|body| !body.is_empty());
     works && function.kind == FunctionKind::Device && function.name.starts_with('~')
+}
+
+fn ends_on_host(function: &Function) -> bool {
+    function.name.starts_with('~')
+        && !function.span.is_built_in()
+        && function.body.as_ref().is_some_and(|body| !body.is_empty())
 }
 
 /// A constructor from a reference, or an assignment.

@@ -12,6 +12,7 @@ use super::outline::harmless_text;
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
+use crate::syntax::field;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -266,8 +267,30 @@ impl Lowerer<'_> {
         exprs.into_iter().reduce(join).map(|all| all.kind)
     }
 
+    /// What happens to the names in a text is not followed.
+    pub(super) fn note_unfollowed(&self, text: &str) {
+        let is_own = |name: &str| matches!(self.scope.get(name), Some(Binding::Slot(_)));
+        for mention in mentions(text, &[]).iter().filter(|it| !is_own(it.name)) {
+            self.outline.note_unfollowed(mention.name);
+        }
+    }
+
+    /// The same of the part of an expression that may change what it names.
+    fn note_unfollowed_in(&self, node: Node<'_>, kind: &ExprKind) {
+        match (node.kind(), kind) {
+            ("new_expression", _) => {
+                let parts = ["placement", "arguments"].into_iter().filter_map(|part| field(node, part));
+                parts.for_each(|part| self.note_unfollowed(self.text(part)));
+            }
+            ("fold_expression" | "parameter_pack_expansion" | "delete_expression", _)
+            | (_, ExprKind::Unsupported("type as a value" | "alignof" | "requires expression")) => {}
+            _ => self.note_unfollowed(self.text(node)),
+        }
+    }
+
     /// What is damaged or not modelled, after all that its text may have done.
     pub(super) fn with_changes(&mut self, node: Node<'_>, kind: ExprKind) -> ExprKind {
+        self.note_unfollowed_in(node, &kind);
         let (text, start, span) = (self.text(node), self.start(node), self.span(node));
         let end = start + text.len();
         // Those that begin before it were asked about before; what begins in it lies in it.

@@ -15,7 +15,7 @@ use tree_sitter::Node;
 pub(super) struct Specifiers {
     pub shared: bool,
     pub external: bool,
-    pub fixed: bool,
+    pub is_static: bool,
     pub constant_memory: bool,
     pub device: bool,
     pub kernel: bool,
@@ -34,7 +34,7 @@ impl Specifiers {
             Specifiers { constant_memory: true, .. } => Storage::Constant,
             Specifiers { device: true, .. } => Storage::Global,
             Specifiers { external: true, .. } => Storage::Global,
-            Specifiers { fixed: true, .. } if in_function => Storage::Static,
+            Specifiers { is_static: true, .. } if in_function => Storage::Static,
             _ if in_function => Storage::Automatic,
             _ => Storage::Global,
         }
@@ -205,7 +205,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: Vec::new(),
             constant: false,
-            fixed: false,
+            internal: false,
             volatile: false,
         }
     }
@@ -274,7 +274,7 @@ impl Lowerer<'_> {
             span: self.span(node),
             dimension_spans: declared.dimensions,
             constant,
-            fixed: specifiers.fixed,
+            internal: specifiers.is_static || self.is_unnamed,
             volatile: specifiers.is_volatile,
         })
     }
@@ -375,7 +375,7 @@ impl Specifiers {
         match word {
             "__shared__" => self.shared = true,
             "extern" => self.external = true,
-            "static" => self.fixed = true,
+            "static" => self.is_static = true,
             "__constant__" => self.constant_memory = true,
             "__device__" | "__managed__" => self.device = true,
             "__global__" => self.kernel = true,

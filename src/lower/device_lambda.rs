@@ -205,7 +205,7 @@ fn called_with(param: &Param) -> Declaration {
         span: param.span,
         dimension_spans: Vec::new(),
         constant: false,
-        fixed: false,
+        internal: false,
         volatile: false,
     }
 }

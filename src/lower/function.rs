@@ -157,6 +157,7 @@ impl<'t> Lowerer<'t> {
         let (Some(name), Some(list)) = (parts.first(), parts.last()) else { return };
         let span = self.span(node);
         let Some(name) = initialised_name(*name).filter(|_| parts.len() >= 2) else {
+            self.note_unfollowed(self.text(*list));
             out.push(Stmt { kind: StmtKind::Unsupported("base class initialiser", Vec::new()), span });
             return;
         };

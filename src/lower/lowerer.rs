@@ -8,6 +8,8 @@ use super::scope::{Binding, Copies, Scope};
 use crate::ir::namespace::Namespace;
 use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Through, Type};
 use crate::source::Span;
+use crate::syntax::field;
+use crate::syntax::query::Found;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,6 +71,8 @@ pub(super) struct Lowerer<'t> {
     /// Loops lowered so far.
     pub loops: u32,
     pub labels: Labels,
+    /// Whether a namespace without a name is around.
+    pub is_unnamed: bool,
     /// Whether there is a frame for slots.
     pub in_function: bool,
     /// Whether slots mean nothing, because a local type is being lowered.
@@ -127,6 +131,7 @@ impl<'t> Lowerer<'t> {
             loops: 0,
             labels: Labels::default(),
             nested_records: FxHashMap::default(),
+            is_unnamed: levels.iter().any(is_unnamed),
             in_function: false,
             in_local_record: false,
             slot_uses: 0,
@@ -212,4 +217,9 @@ impl<'t> Lowerer<'t> {
     pub(super) fn stmt_at(&self, node: Node<'_>, kind: StmtKind) -> Stmt {
         Stmt { kind, span: self.span(node) }
     }
+}
+
+/// Whether a level is a namespace without a name, which no other file can name.
+fn is_unnamed(level: &Level<'_>) -> bool {
+    level.what == Found::Namespace && field(level.node, "name").is_none()
 }

@@ -52,6 +52,7 @@ pub(super) struct Outline<'t> {
     /// Module-wide names of records.
     taken: FxHashSet<Name>,
     names: RefCell<FxHashSet<Name>>,
+    unfollowed: RefCell<FxHashSet<Name>>,
     /// How many bytes may still be parsed again.
     budget: Cell<usize>,
 }
@@ -75,6 +76,7 @@ impl<'t> Outline<'t> {
             damaged: FxHashSet::default(),
             taken: FxHashSet::default(),
             names: RefCell::default(),
+            unfollowed: RefCell::default(),
             budget: Cell::new(tree.expanded.text().len().saturating_mul(8).saturating_add(1 << 16)),
         };
         let found = std::mem::take(&mut outline.found);
@@ -92,6 +94,19 @@ impl<'t> Outline<'t> {
         let name = Name::from(text);
         names.insert(name.clone());
         name
+    }
+
+    /// A name stands in text that is not modelled.
+    pub(super) fn note_unfollowed(&self, name: &str) {
+        let name = self.name(name);
+        self.unfollowed.borrow_mut().insert(name);
+    }
+
+    /// Those that were noted, in order.
+    pub(super) fn unfollowed(&self) -> Vec<Name> {
+        let mut all: Vec<Name> = self.unfollowed.borrow().iter().cloned().collect();
+        all.sort();
+        all
     }
 
     /// The namespaces around what stands inside `levels`, without unnamed and inline ones.

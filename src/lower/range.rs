@@ -177,7 +177,7 @@ impl Lowerer<'_> {
             span,
             dimension_spans: Vec::new(),
             constant: false,
-            fixed: false,
+            internal: false,
             volatile: false,
         };
         Stmt { kind: StmtKind::Declare(vec![declaration]), span }

@@ -202,7 +202,7 @@ impl<'t> Lowerer<'t> {
         let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
         let bit_field = child_of_kind(node, "bitfield_clause").is_some();
         let constant = specifiers.constexpr || specifiers.is_const;
-        let is_static = specifiers.fixed || specifiers.constexpr || specifiers.shared;
+        let is_static = specifiers.is_static || specifiers.constexpr || specifiers.shared;
         let mut cursor = node.walk();
         let declarators: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
         let unnamed = declarators.is_empty();
@@ -240,7 +240,7 @@ impl<'t> Lowerer<'t> {
                 span: self.span(node),
                 dimension_spans: declared.dimensions,
                 constant,
-                fixed: true,
+                internal: self.is_unnamed,
                 volatile: specifiers.is_volatile,
             });
         }
@@ -358,7 +358,7 @@ impl<'t> Lowerer<'t> {
                 span,
                 dimension_spans: Vec::new(),
                 constant: true,
-                fixed: true,
+                internal: true,
                 volatile: false,
             });
         }

@@ -125,6 +125,7 @@ impl Lowerer<'_> {
             }
             "try_statement" => self.try_stmt(node, out),
             "throw_statement" => {
+                self.note_unfollowed(self.text(node));
                 out.push(self.stmt_at(node, StmtKind::Throw));
             }
             "case_statement" => {
@@ -135,6 +136,7 @@ impl Lowerer<'_> {
             }
             "function_definition" => self.nested_function(node, out),
             "co_return_statement" | "co_yield_statement" => {
+                self.note_unfollowed(self.text(node));
                 out.push(self.stmt_at(node, StmtKind::Unsupported("coroutine statement", Vec::new())));
             }
             "ERROR" => self.damaged_stmt(node, out),
@@ -444,8 +446,12 @@ impl Lowerer<'_> {
     /// function in here lost its place to damage, and is lowered on its own.
     fn nested_function(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         if field(node, "type").is_some() || child_of_kind(node, "__global__").is_some() {
+            self.note_unfollowed(self.text(node));
             out.push(self.stmt_at(node, StmtKind::Unsupported("function inside a function", Vec::new())));
             return;
+        }
+        if let Some(head) = field(node, "declarator") {
+            self.note_unfollowed(self.text(head));
         }
         let body = self.field_body(node, "body");
         out.push(self.stmt_at(node, StmtKind::Unsupported("macro with a block", body)));
@@ -485,6 +491,7 @@ impl Lowerer<'_> {
                 text.replace_range(range.clone(), &" ".repeat(range.len()));
             }
         }
+        self.note_unfollowed(&text);
         let changes = self.changes(&text, self.start(node)).into_iter();
         out.extend(changes.map(|change| self.stmt_at(node, StmtKind::Expr(change))));
         intact.into_iter().for_each(|child| self.stmt(child, out));

@@ -78,6 +78,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         guided,
         damage: _,
         volatile,
+        unfollowed,
         eight_byte_banks,
         comments: _,
         is_cut_short: _,
@@ -87,7 +88,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
     let classes = (records, declared_classes);
     let names = (aliases, namespace_aliases, enums, guided);
     let instantiations = (instantiations, class_instantiations);
-    (classes, variables, names, instantiations, volatile, eight_byte_banks, undecided)
+    (classes, variables, names, instantiations, (volatile, unfollowed), eight_byte_banks, undecided)
 }
 
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {

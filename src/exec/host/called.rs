@@ -7,9 +7,10 @@
 //! ```
 
 use super::Machine;
+use crate::domain::{Reason, Unknown};
 use crate::exec::machine::{ChosenKernel, Mode};
 use crate::exec::value::Value;
-use crate::ir::{BinaryOp, Expr, ExprKind, Scalar};
+use crate::ir::{BinaryOp, Expr, ExprKind, Name, Scalar};
 
 /// Elements of a table that are looked at, at the most.
 const MOST_ELEMENTS: i128 = 32;
@@ -35,6 +36,7 @@ impl Machine<'_> {
         if is_one {
             return false;
         }
+        let names: Vec<Name> = functions.iter().map(|it| it.path.name.clone()).collect();
         let before = self.state.clone();
         for ChosenKernel { path, way } in functions {
             for (choice, side) in way {
@@ -45,6 +47,9 @@ impl Machine<'_> {
             self.call_path(expr, &path, args, false);
             self.state = before.clone();
         }
+        let words = "one of several functions may have changed it";
+        let why = Unknown::new(Reason::UnknownFunction, expr.span, words);
+        self.lose_effects(&names, &why);
         true
     }
 

@@ -10,6 +10,7 @@
 //! ```
 
 use super::Machine;
+use super::unfollowed::may_change_anything;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::exec::machine::{Frame, Mode, empty_frame};
 use crate::exec::slots::{Slot, Slots};
@@ -17,8 +18,8 @@ use crate::exec::types::Ty;
 use crate::exec::unseen::Callee;
 use crate::exec::value::NOWHERE;
 use crate::exec::value::{Place, Pointer, Steps, Target, Value};
-use crate::ir::{Declaration, Function, LocalId, Name, Storage};
-use crate::slice::written::{changes_local, is_written};
+use crate::ir::{Declaration, Function, LocalId, Name, Storage, Type};
+use crate::slice::written::{changes_local, escapes, is_written};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,30 +84,52 @@ impl Machine<'_> {
         if variable.constant {
             return true;
         }
-        if self.host.has_left && !variable.fixed {
+        if self.host.changed.contains(&variable.name) || self.host.has_left && self.is_open(variable) {
             return false;
         }
-        // What is no whole program has other files, which may change what they can name.
-        let is_own = variable.fixed || !self.program.functions("main").is_empty();
-        self.begins_with_main() || is_own && !self.is_ever_written(&variable.name)
+        if self.begins_with_main() {
+            let before = self.before_main();
+            return !before.names.contains(&variable.name) && !(before.leaves && self.is_open(variable));
+        }
+        self.is_never_changed(variable)
+    }
+
+    /// Whether nothing ever changes a variable or a static member. What is no whole program has other files, which may
+    /// change what they can name.
+    pub(crate) fn is_never_changed(&mut self, variable: &Declaration) -> bool {
+        let is_own = variable.internal || !self.program.functions("main").is_empty();
+        is_own && !self.is_ever_written(&variable.name, &variable.ty)
+    }
+
+    /// Whether code that is not seen may change a variable: it can name it, or was handed its address.
+    fn is_open(&mut self, variable: &Declaration) -> bool {
+        if variable.constant || !variable.internal {
+            return !variable.constant;
+        }
+        if let Some(known) = self.host.escaped.get(&variable.name) {
+            return *known;
+        }
+        let escapes = escapes(self.program, &variable.name, &variable.ty);
+        self.host.escaped.insert(variable.name.clone(), escapes);
+        escapes
     }
 
     fn begins_with_main(&self) -> bool {
         self.state.frames.get(1).is_some_and(|frame| &*frame.function.name == "main")
     }
 
-    fn is_ever_written(&mut self, name: &Name) -> bool {
+    fn is_ever_written(&mut self, name: &Name, ty: &Type) -> bool {
         if let Some(known) = self.host.written.get(name) {
             return *known;
         }
-        let written = is_written(self.program, name);
+        let written = is_written(self.program, name, ty);
         self.host.written.insert(name.clone(), written);
         written
     }
 
-    /// A static data member holds what it was initialised with: it is a constant, or nothing changes it.
+    /// Whether a static data member holds what it was initialised with.
     pub(crate) fn is_settled_member(&mut self, member: &Declaration) -> bool {
-        self.mode == Mode::Device || member.constant || !self.is_ever_written(&member.name)
+        self.mode == Mode::Device || member.constant || self.is_never_changed(member)
     }
 
     /// A `static` variable of a function: made once, where it is first met.
@@ -116,17 +139,10 @@ impl Machine<'_> {
             && !declaration.constant
             && self.host.first_static > 0;
         let function = Arc::clone(&self.frame().filter(|_| is_kept)?.function);
-        if !changes_local(self.program, &function, declaration.local) {
+        if !changes_local(self.program, &function, declaration.local, &declaration.ty) {
             return None;
         }
-        let statics = &mut self.host.statics;
-        let number = match statics.iter().position(|span| *span == declaration.name_span) {
-            Some(known) => known,
-            None => {
-                statics.push(declaration.name_span);
-                statics.len() - 1
-            }
-        };
+        let number = self.number_of_static(&function, declaration);
         let local = LocalId(u32::try_from(self.host.first_static + number).ok()?);
         let is_made = |slot: &Slot| !matches!(slot.ty, Ty::Void);
         let kept = self.state.frames.first()?.slots.get(local.0 as usize).map(is_made);
@@ -135,7 +151,9 @@ impl Machine<'_> {
             if slot.reference {
                 return Some(slot);
             }
-            let is_first = self.begins_with_main() && number < MOST_STATICS;
+            let may_have_run = self.host.may_have_run.contains(&function.name)
+                || self.before_main().functions.contains(&function.name);
+            let is_first = self.begins_with_main() && number < MOST_STATICS && !may_have_run;
             let value = match is_first {
                 true => slot.value,
                 false => {
@@ -156,23 +174,51 @@ impl Machine<'_> {
         Some(Slot { ty: place.pointee.clone(), value: Value::Pointer(place), reference: true })
     }
 
-    /// Code runs that is not followed: where it belongs to the program, it may change file-scope variables that other
-    /// files can name.
+    /// Each instance of a template has its own.
+    fn number_of_static(&mut self, function: &Function, declaration: &Declaration) -> usize {
+        let params = function.template_params.iter().chain(&function.owner_params);
+        let env = self.env();
+        let bound: Vec<String> = params.map(|param| format!("{:?}", env.bindings.get(&param.name))).collect();
+        let key = (function.name.clone(), declaration.name_span, bound.join(" "));
+        let statics = &mut self.host.statics;
+        statics.iter().position(|known| *known == key).unwrap_or_else(|| {
+            statics.push(key);
+            statics.len() - 1
+        })
+    }
+
+    /// Code runs that is not followed: where it belongs to the program, or may, it may change file-scope variables that
+    /// other files can name.
     pub(crate) fn leave_to_other_files(&mut self, callee: Callee<'_>, span: Span) {
         let is_open = |function: &Function| function.body.is_none() && !function.span.is_built_in();
-        if !self.program.functions(callee.name()).iter().any(|it| is_open(it)) {
-            return;
+        let declared = self.program.functions(callee.name());
+        let leaves = match declared {
+            [] => may_change_anything(callee),
+            _ => declared.iter().any(|it| is_open(it)),
+        };
+        if leaves {
+            self.leave_program(&callee.may_have_changed(span));
         }
+    }
+
+    /// Code of another file runs.
+    pub(crate) fn leave_program(&mut self, why: &Unknown) {
         self.host.has_left = true;
-        let why = callee.may_have_changed(span);
         let variables = self.program.modules.iter().flat_map(|module| &module.variables);
-        let open = variables.filter(|it| !it.constant && !it.fixed);
-        let open: Vec<_> = open.map(|it| (it.namespace.clone(), it.name.clone())).collect();
-        for name in open {
+        for variable in variables {
+            let name = (variable.namespace.clone(), variable.name.clone());
             let Some(local) = self.host.globals.get(&name).map(|local| LocalId(*local)) else { continue };
-            if let Some(pointer) = self.in_globals(local).filter(|it| !matches!(it.pointee, Ty::Void)) {
-                self.lose_at(&pointer, &why);
+            let is_made = self.in_globals(local).is_some_and(|it| !matches!(it.pointee, Ty::Void));
+            if is_made && self.is_open(variable) {
+                self.lose_slot(local, why);
             }
+        }
+    }
+
+    /// What a file-scope or `static` variable holds may be anything, if it was made.
+    pub(super) fn lose_slot(&mut self, local: LocalId, why: &Unknown) {
+        if let Some(pointer) = self.in_globals(local).filter(|it| !matches!(it.pointee, Ty::Void)) {
+            self.lose_at(&pointer, why);
         }
     }
 }

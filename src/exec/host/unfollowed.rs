@@ -17,8 +17,10 @@ use crate::exec::machine::Mode;
 use crate::exec::types::Ty;
 use crate::exec::unseen::Callee;
 use crate::exec::value::{Place, Pointer, Steps, Target, Value};
-use crate::ir::{BinaryOp, Expr, ExprKind, Function, Lambda, Path, Through, Type};
-use crate::slice::written::may_change_argument;
+use crate::ir::visit::children;
+use crate::ir::writes::hands_on;
+use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, Lambda, Path, Through, Type};
+use crate::slice::written::{by_path, may_change_argument, may_change_object};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -32,26 +34,49 @@ impl Machine<'_> {
         span: Span,
     ) {
         let why = callee.may_have_changed(span);
+        self.lose_handed_function(value, &why);
         if let Value::Closure(lambda, frame) = value {
-            let is_dispatch = callee.name().starts_with("AT_DISPATCH");
-            self.host_lambda_given(lambda, *frame, is_dispatch, &why);
+            let is_run = by_value::runs_its_lambda(callee.name());
+            self.host_lambda_given(lambda, *frame, is_run, &why);
         } else if may_change_argument(self.program, callee.name(), (at, count), takes(callee)) {
-            self.lose_argument(arg, &why);
+            match takes(callee) {
+                Takes::Text => self.lose_mentioned(arg, &why),
+                _ => self.lose_argument(arg, &why),
+            }
         }
     }
 
     /// What an argument names may be anything: code that is not followed may have changed it.
     fn lose_argument(&mut self, arg: &Expr, why: &Unknown) {
-        if let ExprKind::Cast(_, inner) = &arg.kind
-            && matches!(&arg.kind, ExprKind::Cast(Type::Reference(_), _))
-        {
-            return self.lose_argument(inner, why);
+        match &arg.kind {
+            ExprKind::Cast(Type::Reference(_), inner) | ExprKind::Comma(_, inner) => {
+                return self.lose_argument(inner, why);
+            }
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, post: false, .. } => {
+                return self.lose_argument(target, why);
+            }
+            ExprKind::Conditional(_, a, b) => {
+                self.lose_argument(a, why);
+                return self.lose_argument(b, why);
+            }
+            ExprKind::Call { callee, args } if hands_on(callee) => {
+                return args.iter().for_each(|arg| self.lose_argument(arg, why));
+            }
+            _ => {}
         }
         if !is_named(arg) || self.is_fixed(arg) {
             return;
         }
         if let Ok(pointer) = self.locate(arg) {
             self.lose_at(&pointer, why);
+        }
+    }
+
+    /// The same of whatever is named in an argument.
+    fn lose_mentioned(&mut self, arg: &Expr, why: &Unknown) {
+        self.lose_argument(arg, why);
+        if !matches!(arg.kind, ExprKind::SizeofExpr(_)) {
+            children(arg, &mut |part| self.lose_mentioned(part, why));
         }
     }
 
@@ -93,6 +118,17 @@ impl Machine<'_> {
         self.place_through(arg) == Through::Const
     }
 
+    /// `T w(n);` of a class that is not seen: `n` may be taken by reference. Of more arguments a call takes care; of one,
+    /// what is no declaration may be a cast.
+    pub(crate) fn hand_to_constructor(&mut self, declaration: &Declaration) {
+        let Some(Expr { kind: ExprKind::Construct(ty, args), span }) = &declaration.init else { return };
+        let ([only], Mode::Host) = (args.as_slice(), self.mode) else { return };
+        if let Ty::Unknown(class) = self.resolve_type(ty) {
+            let callee = Callee::Constructor(&class);
+            self.hand_to_unfollowed(callee, (only, &Value::Undefined), (0, 1), *span);
+        }
+    }
+
     /// An object of which a method ran that is not followed. `args`: how many arguments that was given.
     pub(crate) fn lose_object(&mut self, object: &Pointer, method: &str, args: usize, why: &Unknown) {
         if self.mode != Mode::Host {
@@ -102,13 +138,11 @@ impl Machine<'_> {
             Ty::Record(layout) => Some(layout.name.clone()),
             _ => None,
         };
-        let is_it = |f: &&Arc<Function>| f.owner.is_some() && f.owner == owner && args <= f.params.len();
-        let mut declared = self.program.functions(method).iter().filter(is_it).peekable();
-        let keeps = match declared.peek().is_some() {
-            true => declared.all(|f| f.is_const),
-            false => by_value::only_reads(method),
+        let changes = match &owner {
+            Some(_) => may_change_object(self.program, method, args, owner.as_ref()),
+            None => !by_value::only_reads(method),
         };
-        if !keeps {
+        if changes {
             self.lose_at(object, why);
         }
     }
@@ -177,11 +211,7 @@ impl Machine<'_> {
 /// What something takes of which no declaration is seen.
 fn takes(callee: Callee<'_>) -> Takes {
     match callee {
-        Callee::Path(path) => {
-            let outermost = path.qualifiers.first().map(|(name, _)| &**name);
-            let innermost = path.qualifiers.last().map(|(name, _)| &**name);
-            by_value::takes(outermost, innermost, &path.name)
-        }
+        Callee::Path(path) => by_path(path),
         Callee::Named(name) | Callee::Itself(name) | Callee::TooDeep(name) => {
             by_value::takes(None, None, name)
         }
@@ -191,8 +221,16 @@ fn takes(callee: Callee<'_>) -> Takes {
     }
 }
 
+/// Whether something that is called and declared nowhere may belong to another file of the program.
+pub(super) fn may_change_anything(callee: Callee<'_>) -> bool {
+    match callee {
+        Callee::Path(_) | Callee::Named(_) | Callee::Method(_) => matches!(takes(callee), Takes::Anything),
+        _ => false,
+    }
+}
+
 /// Whether an expression names a place, and nothing happens when it is asked for again.
-fn is_named(expr: &Expr) -> bool {
+pub(super) fn is_named(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::This => true,
         ExprKind::Member { base, .. } => is_named(base),

@@ -4,6 +4,7 @@ use crate::domain::{Int, SymbolId};
 use crate::exec::value::{Condition, ObjectId};
 use crate::ir::namespace::Namespace;
 use crate::ir::{BinaryOp, Name, Path};
+use crate::slice::effects::Effects;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -21,13 +22,24 @@ pub(crate) struct Host {
     pub implied: Vec<Implied>,
     /// File-scope variables, by namespace and name: their slot in the outermost frame.
     pub globals: FxHashMap<(Namespace, Name), u32>,
-    /// The number of the first slot of `static` variables there, above 0 if there are any, and where those are declared.
+    /// The number of the first slot of `static` variables there, above 0 if there are any, and of each of those the function, where it is
+    /// declared, and what the template parameters stand for.
     pub first_static: usize,
-    pub statics: Vec<Span>,
+    pub statics: Vec<(Name, Span, String)>,
     /// Names of variables, and whether the program ever changes them.
     pub written: FxHashMap<Name, bool>,
     /// Whether code of another file ran.
     pub has_left: bool,
+    /// The names of file-scope variables that code may have changed which is not run.
+    pub changed: FxHashSet<Name>,
+    /// The names of the functions that may have run.
+    pub may_have_run: FxHashSet<Name>,
+    /// What functions of some names may change.
+    pub effects: FxHashMap<Vec<Name>, Rc<Effects>>,
+    /// The same of what runs before `main`.
+    pub before_main: Option<Rc<Effects>>,
+    /// Names of variables, and whether an address of them is ever handed on.
+    pub escaped: FxHashMap<Name, bool>,
     /// Those of the file-scope variables that are arrays which nothing is known of.
     pub arrays: FxHashMap<(Namespace, Name), ObjectId>,
     /// How often memory was written to.

@@ -1,0 +1,135 @@
+//! What does host code leave behind that is seen, and yet not run?
+//!
+//! A function that calls itself too often, a virtual one of which it is not known whose it is, a destructor: what they
+//! may write is not known afterwards. So it is with what runs before `main`.
+
+use super::Machine;
+use crate::domain::Unknown;
+use crate::exec::machine::Mode;
+use crate::exec::types::Ty;
+use crate::exec::value::Value;
+use crate::ir::{Expr, ExprKind, LocalId, Name};
+use crate::slice::effects::{Effects, effects, made_and_ended, run_by};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// Functions of these names may have run, with all that they call.
+    pub(crate) fn lose_effects(&mut self, begin: &[Name], why: &Unknown) {
+        if self.mode == Mode::Host && !begin.is_empty() {
+            let effects = self.functions_effects(begin);
+            self.lose_changed(&effects, why);
+        }
+    }
+
+    fn functions_effects(&mut self, begin: &[Name]) -> Rc<Effects> {
+        if let Some(known) = self.host.effects.get(begin) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(effects(self.program, begin));
+        self.host.effects.insert(begin.into(), Rc::clone(&found));
+        found
+    }
+
+    fn lose_changed(&mut self, effects: &Effects, why: &Unknown) {
+        let mut names: Vec<&Name> = effects.names.iter().collect();
+        names.sort_unstable();
+        for name in names {
+            self.lose_named(name, why);
+        }
+        for at in 0..self.host.statics.len() {
+            let (function, ..) = &self.host.statics[at];
+            if effects.functions.contains(function) {
+                self.lose_slot(LocalId((self.host.first_static + at) as u32), why);
+            }
+        }
+        self.host.may_have_run.extend(effects.functions.iter().cloned());
+        if effects.leaves {
+            self.leave_program(why);
+        }
+    }
+
+    /// A file-scope variable of this name may have been changed.
+    fn lose_named(&mut self, name: &Name, why: &Unknown) {
+        self.host.changed.insert(name.clone());
+        for variable in self.program.variables(name).iter().filter(|it| !it.constant) {
+            let known = self.host.globals.get(&(variable.namespace.clone(), variable.name.clone()));
+            if let Some(local) = known.map(|local| LocalId(*local)) {
+                self.lose_slot(local, why);
+            }
+        }
+    }
+
+    /// What stands in text that is not modelled may have been changed, and what objects do that are made or end there.
+    pub(crate) fn lose_unfollowed(&mut self, why: &Unknown) {
+        if self.mode != Mode::Host {
+            return;
+        }
+        let names: Vec<Name> = self.program.modules.iter().flat_map(|it| it.unfollowed.clone()).collect();
+        for name in names.iter().filter(|name| !self.program.variables(name).is_empty()) {
+            self.lose_named(name, why);
+        }
+        let all = self.program.modules.iter().flat_map(|it| &it.functions);
+        let nameless = all.filter(|it| it.is_nameless() && it.body.is_some() && !it.span.is_built_in());
+        let mut begin: Vec<Name> = nameless.map(|it| it.name.clone()).collect();
+        begin.sort_unstable();
+        begin.dedup();
+        self.lose_effects(&begin, why);
+    }
+
+    /// What runs before `main`: what file-scope variables are initialised with, and their constructors.
+    pub(super) fn before_main(&mut self) -> Rc<Effects> {
+        if let Some(known) = &self.host.before_main {
+            return Rc::clone(known);
+        }
+        let mut begin = Vec::new();
+        let mut loses_all = false;
+        for module in &self.program.modules {
+            let members = module.records.iter().flat_map(|record| &record.constants);
+            let variables = module.variables.iter().map(|it| &**it).chain(members);
+            for variable in variables.filter(|it| !it.span.is_built_in()) {
+                begin.extend(made_and_ended(self.program, &variable.ty));
+                if let Some(init) = &variable.init {
+                    begin.extend(run_by(self.program, init));
+                    loses_all |= is_lost(init);
+                }
+            }
+        }
+        let mut found = effects(self.program, &begin);
+        if loses_all {
+            found.names.extend(self.program.modules.iter().flat_map(|it| it.unfollowed.clone()));
+        }
+        let found = Rc::new(found);
+        self.host.before_main = Some(Rc::clone(&found));
+        found
+    }
+
+    /// A function is handed to something that is not followed, which may call it.
+    pub(super) fn lose_handed_function(&mut self, value: &Value, why: &Unknown) {
+        if let Value::Function(path) = value {
+            let names: Vec<Name> = self.kernels_of(path).into_iter().map(|it| it.path.name).collect();
+            self.lose_effects(&names, why);
+        }
+    }
+
+    /// What arguments lead to, where a call is not followed.
+    pub(crate) fn lose_behind_arguments(&mut self, args: &[Expr], why: &Unknown) {
+        for arg in args {
+            let is_plain = match &arg.kind {
+                ExprKind::AddressOf(inner) => super::unfollowed::is_named(inner),
+                _ => super::unfollowed::is_named(arg),
+            };
+            if is_plain
+                && let Value::Pointer(pointer) = self.evaluate(arg)
+                && !matches!(pointer.pointee, Ty::Void)
+            {
+                self.lose_at(&pointer, why);
+            }
+        }
+    }
+}
+
+fn is_lost(init: &Expr) -> bool {
+    let mut found = matches!(init.kind, ExprKind::Unsupported(_) | ExprKind::Damaged);
+    crate::ir::visit::children(init, &mut |child| found |= is_lost(child));
+    found
+}

@@ -1,0 +1,151 @@
+//! What may functions change outside of themselves, with all that they call?
+//!
+//! Whoever is called by a name may be any function of that name. What objects do where they are made and where they end
+//! is part of it.
+
+use super::written::{by_path, may_write};
+use crate::builtins::by_value::Takes;
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::writes::{Variable, writes};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, Type, print};
+use crate::slice::operator_calls::unary_name;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What functions may change.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// The variables, by their names.
+    pub names: FxHashSet<Name>,
+    /// Whether something is called that is not seen and belongs to no known library.
+    pub leaves: bool,
+    /// The names of the functions that may run.
+    pub functions: FxHashSet<Name>,
+}
+
+/// What the functions of these names may change.
+pub(crate) fn effects(program: &Program, begin: &[Name]) -> Effects {
+    let mut found = Walk { program, effects: Effects::default(), open: begin.to_vec() };
+    let mut seen: FxHashSet<Name> = FxHashSet::default();
+    while let Some(name) = found.open.pop() {
+        if seen.insert(name.clone()) {
+            found.functions_of(&name);
+        }
+    }
+    found.effects
+}
+
+/// The names of what runs where an expression is evaluated.
+pub(crate) fn run_by(program: &Program, expr: &Expr) -> Vec<Name> {
+    let mut found = Walk { program, effects: Effects::default(), open: Vec::new() };
+    found.expr(expr);
+    found.open
+}
+
+/// The names of what makes and ends an object of this type.
+pub(crate) fn made_and_ended(program: &Program, ty: &Type) -> Vec<Name> {
+    let mut found = Walk { program, effects: Effects::default(), open: Vec::new() };
+    found.object(ty);
+    found.open
+}
+
+struct Walk<'p> {
+    program: &'p Program,
+    effects: Effects,
+    /// Names of functions that may run.
+    open: Vec<Name>,
+}
+
+impl Walk<'_> {
+    fn functions_of(&mut self, name: &Name) {
+        let program = self.program;
+        let is_seen = |f: &&Arc<Function>| !f.span.is_built_in();
+        let functions: Vec<&Arc<Function>> = program.functions(name).iter().filter(is_seen).collect();
+        self.effects.leaves |= !functions.is_empty() && functions.iter().all(|f| f.body.is_none());
+        for record in program.records(name) {
+            let fields = record.fields.iter().filter(|field| !matches!(field.ty, Type::Reference(_)));
+            fields.map(|field| &field.ty).chain(&record.bases).for_each(|ty| self.object(ty));
+            record.fields.iter().filter_map(|field| field.init.as_ref()).for_each(|init| self.expr(init));
+        }
+        for function in functions {
+            self.effects.functions.insert(name.clone());
+            for write in writes(function) {
+                if let Variable::Named(name, _) = &write.variable
+                    && may_write(program, name, &write.by)
+                {
+                    self.effects.names.insert(name.clone());
+                }
+            }
+            function.params.iter().for_each(|param| self.object(&param.ty));
+            function.body.iter().flatten().for_each(|stmt| self.stmt(stmt));
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Declare(list) = &stmt.kind {
+            list.iter().for_each(|it| self.object(&it.ty));
+        }
+        own_exprs(stmt, &mut |expr| self.expr(expr));
+        own_stmts(stmt, &mut |stmt| self.stmt(stmt));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Path(path) => self.called(path),
+                ExprKind::Member { name, .. } => self.open.push(name.clone()),
+                _ => self.open.push("operator()".into()),
+            },
+            ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
+                self.open.push(path.name.clone());
+            }
+            ExprKind::Construct(ty, _) => self.object(ty),
+            ExprKind::Binary(op, ..) => self.operator(&format!("operator{}", print::operator(*op))),
+            ExprKind::Unary(op, _) => self.operator(unary_name(*op)),
+            ExprKind::Assign(None, ..) => self.operator("operator="),
+            ExprKind::Assign(Some(op), ..) => self.operator(&format!("operator{}=", print::operator(*op))),
+            ExprKind::Index(..) => self.operator("operator[]"),
+            ExprKind::Lambda(lambda) => lambda.body.iter().for_each(|stmt| self.stmt(stmt)),
+            _ => {}
+        }
+        children(expr, &mut |child| self.expr(child));
+    }
+
+    fn called(&mut self, path: &Path) {
+        let is_known = !self.program.functions(&path.name).is_empty()
+            || !self.program.records(&path.name).is_empty()
+            || !self.program.aliases(&path.name).is_empty();
+        match is_known {
+            true => self.open.push(path.name.clone()),
+            false => self.effects.leaves |= matches!(by_path(path), Takes::Anything),
+        }
+    }
+
+    fn operator(&mut self, name: &str) {
+        if !self.program.functions(name).is_empty() {
+            self.open.push(name.into());
+        }
+    }
+
+    /// An object is made, and ends.
+    fn object(&mut self, ty: &Type) {
+        match ty {
+            Type::Array(inner, _) | Type::Qualified(_, inner) => self.object(inner),
+            Type::Named(path) => {
+                self.open.push(path.name.clone());
+                self.operator(&format!("~{}", path.name));
+                let aliases = self.program.aliases(&path.name);
+                if let [alias] = aliases
+                    && !matches!(&alias.ty, Type::Named(other) if other.name == path.name)
+                {
+                    let ty = alias.ty.clone();
+                    if matches!(&ty, Type::Named(other) if self.program.aliases(&other.name).is_empty()) {
+                        self.object(&ty);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
