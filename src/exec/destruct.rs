@@ -72,8 +72,10 @@ impl Machine<'_> {
         let words = "a destructor that is not followed may have changed it";
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         self.on_all_ways(|machine| {
+            let active = std::mem::replace(&mut machine.state.active, machine.world.all);
             machine.lose_effects(&names, &why);
             machine.lose_behind(&value, span);
+            machine.state.active = active;
         });
     }
 

@@ -85,7 +85,6 @@ impl Machine<'_> {
         };
         let value = self.call_unseen(callee, args, span);
         let why = callee.may_have_changed(span);
-        self.lose_effects(&[function.name.clone()], &why);
         if let Some(object) = this {
             self.lose_object(object, &function.name, args.len(), &why);
         }

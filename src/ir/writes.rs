@@ -342,7 +342,7 @@ impl Mentions<'_> {
 
     fn call(&mut self, callee: &Expr, args: &[Expr], by: &By) {
         let count = args.len();
-        let is_changed = !matches!(by, By::Value(_));
+        let is_changed = !matches!(by, By::Value(_) | By::Operator(..) | By::Unary(_));
         if let (true, ExprKind::Member { base, arrow: false, .. }) = (is_changed, &callee.kind) {
             self.place(base, &By::Itself);
         }

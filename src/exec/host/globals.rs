@@ -196,8 +196,13 @@ impl Machine<'_> {
             [] => may_change_anything(callee),
             _ => declared.iter().any(|it| is_open(it)),
         };
+        let why = callee.may_have_changed(span);
         if leaves {
-            self.leave_program(&callee.may_have_changed(span));
+            self.leave_program(&why);
+        }
+        // One that is seen, of which it is not known how it is called.
+        if declared.iter().any(|it| it.body.is_some() && !it.span.is_built_in()) {
+            self.lose_effects(&[callee.name().into()], &why);
         }
     }
 
