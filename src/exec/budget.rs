@@ -22,6 +22,8 @@ pub(crate) const STEP_BUDGET: u64 = 75_000;
 const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
 const HOST_STEP_BUDGET: u64 = 150_000;
+/// What all runs of host code for one file take before the others are short. Names as common as `run` lead everywhere.
+pub(super) const FILE_HOST_STEP_BUDGET: u64 = 40 * HOST_STEP_BUDGET;
 /// What all runs for one file take before less effort is made.
 const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
 /// What the further variants of one kernel take before the rest is left out.
@@ -177,6 +179,7 @@ impl Machine<'_> {
     /// run for real.
     pub(super) fn budget(&self) -> u64 {
         let budget = match (self.mode, &self.settings.pitch) {
+            (Mode::Host, _) if self.host.is_short => HOST_STEP_BUDGET / THRIFT,
             (Mode::Host, _) => HOST_STEP_BUDGET,
             (Mode::Device, Some(pitch)) if pitch.extra == Extra::Any => PROOF_STEP_BUDGET,
             (Mode::Device, _) if self.settings.effort == Effort::Least => STEP_BUDGET / THRIFT,

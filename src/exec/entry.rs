@@ -1,10 +1,9 @@
 //! Where does a run begin: at a kernel with its scenario, or at host code for its launches?
 
 use super::barriers::contents;
-use super::budget::FileBudget;
+use super::budget::{FILE_HOST_STEP_BUDGET, FileBudget};
 use super::launch::{bind_launched, launch_environment};
-use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, Pitch};
-use super::recursion::OpenWays;
+use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, OpenWays, Pitch, Told};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -15,6 +14,7 @@ use crate::ir::{Function, Name, Param, Scalar, TemplateArg, Type};
 use crate::slice::Given;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -192,24 +192,28 @@ fn run_in_lengths(
 }
 
 /// Runs a host function for the launches it leads to. `launching` are the functions that lead to
-/// one; `lenient`: a way that the numbers refute goes on. Also whether launches may be missing
+/// one; `told`: what the text tells, for all runs of the program; `lenient`: a way that the numbers refute goes on. Also whether launches may be missing
 /// because it does not.
 #[must_use]
 pub(crate) fn run_host(
     program: &Program,
     function: &Arc<Function>,
     instance: &Instance,
-    launching: &Rc<FxHashSet<Name>>,
+    (launching, told): (&Rc<FxHashSet<Name>>, &Rc<RefCell<Told>>),
     lenient: bool,
 ) -> (Vec<LaunchSite>, bool) {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
-    machine.host.launching = Rc::clone(launching);
+    (machine.host.launching, machine.host.told) = (Rc::clone(launching), Rc::clone(told));
     machine.host.lenient = lenient;
+    machine.host.is_short = told.borrow().steps > FILE_HOST_STEP_BUDGET;
     let globals = machine.globals_frame();
     machine.state.frames.push(globals);
     let mut env = launch_environment(&mut machine, function, &instance.args);
     bind_launched(&mut machine, &function.owner_params, &instance.of_class, &mut env);
     machine.start(function, env, &[], &[]);
+    let steps = machine.steps_taken();
+    let mut told = told.borrow_mut();
+    told.steps = told.steps.saturating_add(steps);
     (machine.trace.launches, machine.host.cut)
 }
 

@@ -34,7 +34,7 @@ pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
 pub(crate) use compiler::{ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
-pub(crate) use host::{ChosenKernel, Claim, Host, How, Implied, Made};
+pub(crate) use host::{ChosenKernel, Claim, Host, How, Implied, Made, Told};
 pub(crate) use lookups::{Lambdas, Lookups};
 pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey, LoopPlace};
 pub(crate) use mark::Mark;
@@ -45,7 +45,7 @@ pub(crate) use memory::{
 };
 pub(crate) use pitch::{Extra, Longer, Pitch};
 pub(crate) use settings::{Aim, Asserted, Effort, Mode, Settings};
-pub(crate) use state::{Frame, LoopMask, State, empty_frame, slot_value};
+pub(crate) use state::{Frame, LoopMask, OpenWays, State, empty_frame, slot_value};
 
 /// Calls within calls.
 pub const CALL_DEPTH: usize = 24;

@@ -5,7 +5,7 @@
 //! run, so that what it accesses is seen, and then no more. A template calls itself with other arguments, and ends;
 //! but it may branch.
 
-use super::machine::{CALL_DEPTH, Machine, Mode};
+use super::machine::{CALL_DEPTH, Machine, Mode, OpenWays};
 use super::unseen::Callee;
 use super::value::{Pointer, Value};
 use crate::domain::ThreadSet;
@@ -19,17 +19,6 @@ const MOST_OF_TEMPLATES: u32 = 2048;
 const MOST: u32 = 512;
 /// Calls of a function within itself that are run although it is open whether there are any.
 const OPEN: usize = 2;
-
-/// What leaves ways through the code open: conditions around of which both sides run, and sides that left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct OpenWays {
-    sides: usize,
-    bounds: usize,
-    claims: usize,
-    left: usize,
-    loops: usize,
-    is_doubtful: bool,
-}
 
 impl Machine<'_> {
     /// The ways through the code that are open here.

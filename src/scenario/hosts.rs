@@ -69,10 +69,11 @@ pub(crate) fn launches(
         called.extend(called_names(function).iter().filter(|name| **name != function.name));
     }
     let mut found: Vec<LaunchSite> = Vec::new();
+    let told = Rc::default();
     let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
         let mut cut = false;
         for instance in instances(program, function, is_own(function)) {
-            let led = || run_host(program, function, &instance, &calls.launching, lenient);
+            let led = || run_host(program, function, &instance, (&calls.launching, &told), lenient);
             let question = Question { function, launching: &calls.launching, lenient };
             let (launches, left) = if instance.is_open() { remembered(&question, &led) } else { led() };
             cut |= left;

@@ -10,7 +10,7 @@ use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::writes::{Variable, writes};
 use crate::ir::{Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, Type, print};
 use crate::slice::operator_calls::unary_name;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// What functions may change.
@@ -24,16 +24,31 @@ pub(crate) struct Effects {
     pub functions: FxHashSet<Name>,
 }
 
-/// What the functions of these names may change.
-pub(crate) fn effects(program: &Program, begin: &[Name]) -> Effects {
-    let mut found = Walk { program, effects: Effects::default(), open: begin.to_vec() };
+/// By the name of functions: what they change themselves, and the names of what they may run.
+pub(crate) type OfEach = FxHashMap<Name, (Effects, Vec<Name>)>;
+
+/// What the functions of these names may change. `of_each`: what was worked out of the program before.
+pub(crate) fn effects(program: &Program, begin: &[Name], of_each: &mut OfEach) -> Effects {
+    let mut all = Effects::default();
+    let mut open: Vec<Name> = begin.to_vec();
     let mut seen: FxHashSet<Name> = FxHashSet::default();
-    while let Some(name) = found.open.pop() {
-        if seen.insert(name.clone()) {
-            found.functions_of(&name);
+    while let Some(name) = open.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
         }
+        let (own, called) = of_each.entry(name).or_insert_with_key(|name| {
+            let mut found = Walk { program, effects: Effects::default(), open: Vec::new() };
+            found.functions_of(name);
+            found.open.sort_unstable();
+            found.open.dedup();
+            (found.effects, found.open)
+        });
+        all.names.extend(own.names.iter().cloned());
+        all.functions.extend(own.functions.iter().cloned());
+        all.leaves |= own.leaves;
+        open.extend(called.iter().filter(|it| !seen.contains(*it)).cloned());
     }
-    found.effects
+    all
 }
 
 /// The names of what runs where an expression is evaluated.

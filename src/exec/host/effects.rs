@@ -8,9 +8,10 @@ use crate::domain::Unknown;
 use crate::exec::machine::Mode;
 use crate::exec::types::Ty;
 use crate::exec::value::Value;
-use crate::ir::{Expr, ExprKind, LocalId, Name};
+use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name};
 use crate::slice::effects::{Effects, effects, made_and_ended, run_by};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Functions of these names may have run, with all that they call.
@@ -22,27 +23,35 @@ impl Machine<'_> {
     }
 
     fn functions_effects(&mut self, begin: &[Name]) -> Rc<Effects> {
-        if let Some(known) = self.host.effects.get(begin) {
+        if let Some(known) = self.host.told.borrow().effects.get(begin) {
             return Rc::clone(known);
         }
-        let found = Rc::new(effects(self.program, begin));
-        self.host.effects.insert(begin.into(), Rc::clone(&found));
+        let found = Rc::new(effects(self.program, begin, &mut self.host.told.borrow_mut().of_each));
+        self.host.told.borrow_mut().effects.insert(begin.into(), Rc::clone(&found));
         found
     }
 
-    fn lose_changed(&mut self, effects: &Effects, why: &Unknown) {
-        let mut names: Vec<&Name> = effects.names.iter().collect();
-        names.sort_unstable();
-        for name in names {
-            self.lose_named(name, why);
-        }
+    fn lose_changed(&mut self, effects: &Rc<Effects>, why: &Unknown) {
+        let number = Rc::as_ptr(effects).addr();
+        let slots = match self.host.lost.get(&number) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let mut slots: Vec<u32> = effects.names.iter().flat_map(|it| self.slots_of(it)).collect();
+                slots.sort_unstable();
+                self.host.changed.extend(effects.names.iter().cloned());
+                self.host.may_have_run.extend(effects.functions.iter().cloned());
+                let slots: Rc<[u32]> = slots.into();
+                self.host.lost.insert(number, Rc::clone(&slots));
+                slots
+            }
+        };
+        slots.iter().for_each(|slot| self.lose_slot(LocalId(*slot), why));
         for at in 0..self.host.statics.len() {
             let (function, ..) = &self.host.statics[at];
             if effects.functions.contains(function) {
                 self.lose_slot(LocalId((self.host.first_static + at) as u32), why);
             }
         }
-        self.host.may_have_run.extend(effects.functions.iter().cloned());
         if effects.leaves {
             self.leave_program(why);
         }
@@ -51,12 +60,14 @@ impl Machine<'_> {
     /// A file-scope variable of this name may have been changed.
     fn lose_named(&mut self, name: &Name, why: &Unknown) {
         self.host.changed.insert(name.clone());
-        for variable in self.program.variables(name).iter().filter(|it| !it.constant) {
-            let known = self.host.globals.get(&(variable.namespace.clone(), variable.name.clone()));
-            if let Some(local) = known.map(|local| LocalId(*local)) {
-                self.lose_slot(local, why);
-            }
-        }
+        self.slots_of(name).into_iter().for_each(|slot| self.lose_slot(LocalId(slot), why));
+    }
+
+    /// The slots of the file-scope variables of this name that are no constants.
+    fn slots_of(&self, name: &Name) -> Vec<u32> {
+        let variables = self.program.variables(name).iter().filter(|it| !it.constant);
+        let slot = |it: &Arc<Declaration>| self.host.globals.get(&(it.namespace.clone(), it.name.clone()));
+        variables.filter_map(slot).copied().collect()
     }
 
     /// What stands in text that is not modelled may have been changed, and what objects do that are made or end there.
@@ -64,21 +75,34 @@ impl Machine<'_> {
         if self.mode != Mode::Host {
             return;
         }
-        let names: Vec<Name> = self.program.modules.iter().flat_map(|it| it.unfollowed.clone()).collect();
-        for name in names.iter().filter(|name| !self.program.variables(name).is_empty()) {
-            self.lose_named(name, why);
+        let (begin, named) = &*self.unfollowed();
+        named.iter().for_each(|name| self.lose_named(name, why));
+        self.lose_effects(begin, why);
+    }
+
+    /// The functions that text may call which is not modelled, and the variables that it names.
+    fn unfollowed(&self) -> Rc<(Vec<Name>, Vec<Name>)> {
+        if let Some(known) = &self.host.told.borrow().unfollowed {
+            return Rc::clone(known);
         }
-        let all = self.program.modules.iter().flat_map(|it| &it.functions);
+        let modules = &self.program.modules;
+        let mut named: Vec<Name> = modules.iter().flat_map(|it| it.unfollowed.clone()).collect();
+        named.retain(|name| !self.program.variables(name).is_empty());
+        let all = modules.iter().flat_map(|it| &it.functions);
         let nameless = all.filter(|it| it.is_nameless() && it.body.is_some() && !it.span.is_built_in());
         let mut begin: Vec<Name> = nameless.map(|it| it.name.clone()).collect();
-        begin.sort_unstable();
-        begin.dedup();
-        self.lose_effects(&begin, why);
+        for names in [&mut begin, &mut named] {
+            names.sort_unstable();
+            names.dedup();
+        }
+        let found = Rc::new((begin, named));
+        self.host.told.borrow_mut().unfollowed = Some(Rc::clone(&found));
+        found
     }
 
     /// What runs before `main`: what file-scope variables are initialised with, and their constructors.
     pub(super) fn before_main(&mut self) -> Rc<Effects> {
-        if let Some(known) = &self.host.before_main {
+        if let Some(known) = &self.host.told.borrow().before_main {
             return Rc::clone(known);
         }
         let mut begin = Vec::new();
@@ -94,12 +118,12 @@ impl Machine<'_> {
                 }
             }
         }
-        let mut found = effects(self.program, &begin);
+        let mut found = effects(self.program, &begin, &mut self.host.told.borrow_mut().of_each);
         if loses_all {
             found.names.extend(self.program.modules.iter().flat_map(|it| it.unfollowed.clone()));
         }
         let found = Rc::new(found);
-        self.host.before_main = Some(Rc::clone(&found));
+        self.host.told.borrow_mut().before_main = Some(Rc::clone(&found));
         found
     }
 

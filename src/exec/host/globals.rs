@@ -69,6 +69,10 @@ impl Machine<'_> {
             if let Some(frame) = self.state.frames.first_mut() {
                 frame.slots.set(local.0 as usize, Slot { value, ty, reference: false });
             }
+            if self.host.looked_at.iter().all(|(known, _)| *known != local.0) {
+                let is_open = self.is_open(variable);
+                self.host.looked_at.push((local.0, is_open));
+            }
         }
         self.in_globals(local)
     }
@@ -106,11 +110,11 @@ impl Machine<'_> {
         if variable.constant || !variable.internal {
             return !variable.constant;
         }
-        if let Some(known) = self.host.escaped.get(&variable.name) {
+        if let Some(known) = self.host.told.borrow().escaped.get(&variable.name) {
             return *known;
         }
         let escapes = escapes(self.program, &variable.name, &variable.ty);
-        self.host.escaped.insert(variable.name.clone(), escapes);
+        self.host.told.borrow_mut().escaped.insert(variable.name.clone(), escapes);
         escapes
     }
 
@@ -119,11 +123,11 @@ impl Machine<'_> {
     }
 
     fn is_ever_written(&mut self, name: &Name, ty: &Type) -> bool {
-        if let Some(known) = self.host.written.get(name) {
+        if let Some(known) = self.host.told.borrow().written.get(name) {
             return *known;
         }
         let written = is_written(self.program, name, ty);
-        self.host.written.insert(name.clone(), written);
+        self.host.told.borrow_mut().written.insert(name.clone(), written);
         written
     }
 
@@ -209,13 +213,10 @@ impl Machine<'_> {
     /// Code of another file runs.
     pub(crate) fn leave_program(&mut self, why: &Unknown) {
         self.host.has_left = true;
-        let variables = self.program.modules.iter().flat_map(|module| &module.variables);
-        for variable in variables {
-            let name = (variable.namespace.clone(), variable.name.clone());
-            let Some(local) = self.host.globals.get(&name).map(|local| LocalId(*local)) else { continue };
-            let is_made = self.in_globals(local).is_some_and(|it| !matches!(it.pointee, Ty::Void));
-            if is_made && self.is_open(variable) {
-                self.lose_slot(local, why);
+        for at in 0..self.host.looked_at.len() {
+            let (local, is_open) = self.host.looked_at[at];
+            if is_open {
+                self.lose_slot(LocalId(local), why);
             }
         }
     }

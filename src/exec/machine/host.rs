@@ -4,10 +4,30 @@ use crate::domain::{Int, SymbolId};
 use crate::exec::value::{Condition, ObjectId};
 use crate::ir::namespace::Namespace;
 use crate::ir::{BinaryOp, Name, Path};
-use crate::slice::effects::Effects;
+use crate::slice::effects::{Effects, OfEach};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::rc::Rc;
+
+/// What the text of a program tells, worked out when a run of its host code first asks for it.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// What the functions of each name change themselves.
+    pub of_each: OfEach,
+    /// What functions of some names may change, with all that they call.
+    pub effects: FxHashMap<Vec<Name>, Rc<Effects>>,
+    /// The same of what runs before `main`.
+    pub before_main: Option<Rc<Effects>>,
+    /// The names of functions that text calls which is not modelled, and the variables that are named there.
+    pub unfollowed: Option<Rc<(Vec<Name>, Vec<Name>)>>,
+    /// Names of variables, and whether an address of them is ever handed on.
+    pub escaped: FxHashMap<Name, bool>,
+    /// Names of variables, and whether the program ever changes them.
+    pub written: FxHashMap<Name, bool>,
+    /// The steps that all runs have taken.
+    pub steps: u64,
+}
 
 /// What a run of host code keeps besides the machine's own.
 #[derive(Default)]
@@ -26,20 +46,18 @@ pub(crate) struct Host {
     /// declared, and what the template parameters stand for.
     pub first_static: usize,
     pub statics: Vec<(Name, Span, String)>,
-    /// Names of variables, and whether the program ever changes them.
-    pub written: FxHashMap<Name, bool>,
+    /// What the text tells, for all runs.
+    pub told: Rc<RefCell<Told>>,
+    /// The slots of file-scope variables that were looked at, and whether code that is not seen may change them.
+    pub looked_at: Vec<(u32, bool)>,
+    /// The slots of what was lost with some effects, which are of [`Told`].
+    pub lost: FxHashMap<usize, Rc<[u32]>>,
     /// Whether code of another file ran.
     pub has_left: bool,
     /// The names of file-scope variables that code may have changed which is not run.
     pub changed: FxHashSet<Name>,
     /// The names of the functions that may have run.
     pub may_have_run: FxHashSet<Name>,
-    /// What functions of some names may change.
-    pub effects: FxHashMap<Vec<Name>, Rc<Effects>>,
-    /// The same of what runs before `main`.
-    pub before_main: Option<Rc<Effects>>,
-    /// Names of variables, and whether an address of them is ever handed on.
-    pub escaped: FxHashMap<Name, bool>,
     /// Those of the file-scope variables that are arrays which nothing is known of.
     pub arrays: FxHashMap<(Namespace, Name), ObjectId>,
     /// How often memory was written to.
@@ -56,6 +74,8 @@ pub(crate) struct Host {
     pub asked: FxHashSet<i64>,
     /// `try` blocks around, in which what is thrown may be caught.
     pub tries: u32,
+    /// Whether the run is to be short, as those of other functions were long.
+    pub is_short: bool,
     /// Whether a way that the numbers refute goes on, without what was asked of them.
     pub lenient: bool,
     /// Whether a way was left because the numbers refute it, so that launches may be missing.

@@ -1,6 +1,5 @@
 //! What changes as the machine runs?
 
-use super::super::recursion::OpenWays;
 use super::course::Course;
 use super::stack::Stack;
 use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
@@ -184,4 +183,15 @@ fn nothing() -> Arc<Function> {
             span: NOWHERE,
         })
     }))
+}
+
+/// What leaves ways through the code open: conditions around of which both sides run, and sides that left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OpenWays {
+    pub sides: usize,
+    pub bounds: usize,
+    pub claims: usize,
+    pub left: usize,
+    pub loops: usize,
+    pub is_doubtful: bool,
 }
