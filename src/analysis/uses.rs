@@ -172,9 +172,8 @@ impl<'t> Names<'t> {
         let is_data = |at: usize| {
             let word = text.word(at);
             let opens = |before: usize| text.is(before, b')') || text.tokens[before].kind == Kind::Ident;
-            !MORE_THAN_DATA.contains(&word)
-                && !self.in_directive[at]
-                && !(text.is(at, b'(') && opens(at - 1) && !ATTRIBUTES.contains(&text.word(at - 1)))
+            let is_call = || text.is(at, b'(') && opens(at - 1) && !ATTRIBUTES.contains(&text.word(at - 1));
+            !(MORE_THAN_DATA.contains(&word) || self.in_directive[at] || is_call())
         };
         let name = index(it.declared.start).unwrap_or(open).min(open);
         let with_object = close + 1 == object && self.shared_before(name).is_some();

@@ -47,7 +47,7 @@ impl Machine<'_> {
     pub(super) fn lose_copied(&mut self, layout: &Layout, of: &Expr, span: Span) {
         let words = format!("a copy constructor of `{}` may have changed it", layout.name);
         let why = Unknown::new(Reason::UnknownFunction, span, words);
-        self.lose_effects(&[layout.name.clone()], &why);
+        self.lose_effects(std::slice::from_ref(&layout.name), &why);
         let value = Value::Undefined;
         let callee = Callee::Constructor(&layout.name);
         if self.mode == Mode::Host {

@@ -93,7 +93,7 @@ impl Machine<'_> {
         }
         if self.begins_with_main() {
             let before = self.before_main();
-            return !before.names.contains(&variable.name) && !(before.leaves && self.is_open(variable));
+            return !(before.names.contains(&variable.name) || before.leaves && self.is_open(variable));
         }
         self.is_never_changed(variable)
     }
