@@ -11,6 +11,9 @@
 use crate::ir::Name;
 use crate::preproc::{Kind, Lexer, Token};
 
+/// What may stand before one.
+const SPECIFIERS: [&str; 3] = ["explicit", "__host__", "__device__"];
+
 /// The names of such classes, each once.
 pub(super) fn plain_guides(text: &str) -> Vec<Name> {
     let mut found: Vec<Name> = Vec::new();
@@ -38,7 +41,10 @@ pub(super) fn plain_guides(text: &str) -> Vec<Name> {
             && tokens[name].kind == Kind::Ident
             && word(name) == word(at + 3)
             // That of a template is read.
-            && !name.checked_sub(1).is_some_and(|before| is(before, b'>'));
+            && name.checked_sub(1).is_none_or(|before| {
+                [b';', b'{', b'}'].into_iter().any(|punct| is(before, punct))
+                    || word(before).is_some_and(|word| SPECIFIERS.contains(&word))
+            });
         if let Some(class) = word(name).filter(|class| is_guide && found.iter().all(|it| &**it != *class)) {
             found.push(class.into());
         }
