@@ -91,7 +91,7 @@ use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use cut::Cut;
 use order::{Order, nothing_between};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use site::{Site, is_written_out};
 pub(crate) use wide::Wide;
 use widths::{Certainty, certainty, width};
@@ -203,7 +203,7 @@ impl Found {
         for members in groups.values_mut() {
             members.sort_unstable();
         }
-        let sites: Vec<Site> = trace.accesses.iter().map(|access| Site::of(access, trace)).collect();
+        let sites: Vec<_> = trace.accesses.iter().map(|access| Site::of_each_path(access, trace)).collect();
         let order = Order::of(trace);
         let joiner = |by_access, sure_only| Joiner {
             trace,
@@ -312,8 +312,8 @@ fn over_rounds(
 struct Joiner<'a> {
     trace: &'a Trace,
     order: &'a Order,
-    /// By access.
-    sites: &'a [Site],
+    /// By access and path.
+    sites: &'a [FxHashMap<u32, Site>],
     by_access: Joins,
     /// What was joined: the access and pattern of its parts, and of those that read the same again.
     joined: Vec<[Vec<(usize, usize)>; 2]>,
@@ -327,6 +327,10 @@ impl Joiner<'_> {
         &self.trace.accesses[member.access].patterns[member.pattern]
     }
 
+    fn site(&self, member: &Member) -> &Site {
+        &self.sites[member.access][&self.pattern(member).first.path]
+    }
+
     fn join_all(&mut self, groups: &FxHashMap<Group, Vec<Member>>) {
         for count in [16, 8, 4, 3, 2] {
             // What is surely beside each other goes before what banks do not tell from that.
@@ -338,7 +342,8 @@ impl Joiner<'_> {
             self.all_or_nothing();
         }
         for patterns in &mut self.by_access {
-            let single = !is_uniform(patterns);
+            let role = |wide: &Option<Wide>| wide.map(|it| it.role());
+            let single = !patterns.iter().all(|wide| role(wide) == role(&patterns[0]));
             for wide in patterns.iter_mut().flatten() {
                 (wide.single, wide.in_part) = (single, single && wide.in_part);
             }
@@ -353,12 +358,11 @@ impl Joiner<'_> {
     /// joined with it: alignment is known at compile time or not at all.
     fn all_or_nothing(&mut self) {
         loop {
-            for patterns in &mut self.by_access {
-                if !is_uniform(patterns) {
-                    patterns
-                        .iter_mut()
-                        .filter(|it| it.is_some_and(|wide| !wide.alone))
-                        .for_each(|it| *it = None);
+            for (access, patterns) in self.trace.accesses.iter().zip(&mut self.by_access) {
+                let uniform = uniform_paths(access, patterns);
+                for (pattern, wide) in access.patterns.iter().zip(patterns) {
+                    let stands = |it: Wide| it.alone || uniform.contains(&pattern.first.path);
+                    *wide = wide.filter(|it| stands(*it));
                 }
             }
             let by_access = &mut self.by_access;
@@ -409,7 +413,7 @@ impl Joiner<'_> {
     fn are_by_themselves(&self, parts: &[&Member], wide: i64) -> bool {
         parts.iter().all(|part| {
             let (pattern, first) = (self.pattern(part), self.pattern(parts[0]));
-            let site = &self.sites[part.access];
+            let site = self.site(part);
             site.written_out.is_some()
                 && !pattern.elsewhere
                 && site.is_by_all(pattern)
@@ -503,7 +507,7 @@ impl Joiner<'_> {
                 offsets: self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped)),
                 sure,
                 alone: sure && self.are_by_themselves(&parts, wide),
-                in_part: parts.iter().any(|part| self.sites[part.access].written_out == Some(false)),
+                in_part: parts.iter().any(|part| self.site(part).written_out == Some(false)),
                 loose_pair: count == 2 && group.op == AccessOp::Load && array < wide as u64,
                 head: false,
                 first: false,
@@ -593,11 +597,17 @@ impl Joiner<'_> {
     }
 }
 
-/// Whether all requests of a site are the same parts of wide requests of one kind.
-fn is_uniform(patterns: &[Option<Wide>]) -> bool {
-    let role = |wide: &Option<Wide>| wide.map(|w| (w.bytes, w.sure, w.parts));
-    let first = patterns.first().and_then(role);
-    first.is_some() && patterns.iter().all(|wide| role(wide) == first)
+/// The paths by which all requests of an access are the same parts of wide requests of one kind.
+fn uniform_paths(access: &Access, patterns: &[Option<Wide>]) -> FxHashSet<u32> {
+    let mut roles: FxHashMap<u32, Option<_>> = FxHashMap::default();
+    for (pattern, wide) in access.patterns.iter().zip(patterns) {
+        let role = wide.map(|it| it.role());
+        roles
+            .entry(pattern.first.path)
+            .and_modify(|it| *it = it.filter(|it| Some(*it) == role))
+            .or_insert(role);
+    }
+    roles.into_iter().filter_map(|(path, role)| role.map(|_| path)).collect()
 }
 
 /// The members that begin at this byte, of those that stand in the order of their first bytes.

@@ -2,7 +2,7 @@
 //!
 //! Of `for (k = 0; k < 5; ++k) sum += s[8 * t + k]`, unrolled, four reads are joined and one is not. Each round has to
 //! be code of its own, and all warps that come to the site have to come to each of its requests: the machine code is one
-//! for all.
+//! for all. A function that is called in two places is two pieces of code, so each call has sites of its own.
 
 use crate::events::{Access, First, Pattern, Trace};
 use rustc_hash::FxHashMap;
@@ -18,15 +18,24 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn of(access: &Access, trace: &Trace) -> Site {
-        let mut at_once: FxHashMap<u32, u32> = FxHashMap::default();
+    /// Those of an access, by the calls that lead there: an index into [`Access::paths`].
+    pub(super) fn of_each_path(access: &Access, trace: &Trace) -> FxHashMap<u32, Site> {
+        let mut by_path: FxHashMap<u32, Vec<&Pattern>> = FxHashMap::default();
         for pattern in &access.patterns {
+            by_path.entry(pattern.first.path).or_default().push(pattern);
+        }
+        by_path.into_iter().map(|(path, patterns)| (path, Site::of(access, &patterns, trace))).collect()
+    }
+
+    fn of(access: &Access, patterns: &[&Pattern], trace: &Trace) -> Site {
+        let mut at_once: FxHashMap<u32, u32> = FxHashMap::default();
+        for pattern in patterns {
             // Those of other warps may begin in other banks, and so be another pattern.
             *at_once.entry(pattern.first.position).or_default() |= pattern.warps;
         }
         let warps = at_once.values().fold(0, |all, warps| all | warps);
         // Of rounds whose number is given at run time there is one text, though each was run by itself.
-        let written_out = if access.at_most { None } else { is_written_out(trace, &access.patterns) };
+        let written_out = if access.at_most { None } else { is_written_out(trace, patterns.iter().copied()) };
         Site { written_out, warps, at_once }
     }
 

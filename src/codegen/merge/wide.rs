@@ -33,6 +33,13 @@ pub struct Wide {
     pub(super) parts: u16,
 }
 
+impl Wide {
+    /// What has to be the same of all requests of a piece of code.
+    pub(super) fn role(&self) -> (u32, bool, u16) {
+        (self.bytes, self.sure, self.parts)
+    }
+}
+
 /// From here on the compiler knows of the start of an array only how it is aligned: so the machine code that nvcc 13
 /// and the assemblers of 11.8 and 12.9 make for 7.5 to 12.0.
 const STARTS_UNKNOWN: ComputeCapability = ComputeCapability::new(9, 0);
