@@ -37,8 +37,8 @@ use std::hash::{Hash, Hasher};
 /// The values of the straight code at hand.
 #[derive(Debug, Default)]
 pub(crate) struct Registers {
-    /// By a hash of array, bytes and offset.
-    values: FxHashMap<u64, Vec<Held>>,
+    /// By the array, and there by a hash of bytes and offset.
+    values: FxHashMap<usize, FxHashMap<u64, Vec<Held>>>,
     /// The stores that nothing has read since.
     unread: Unread,
     /// The epoch and region of that code.
@@ -86,7 +86,7 @@ pub(crate) enum Still {
 
 /// Values that are kept for another region.
 const MOST_HELD: usize = 128;
-/// Values that a write is held against; of more, none of its array is kept.
+/// Values of its array that a write is held against; of more, none is kept.
 const MOST_COMPARED: usize = 256;
 
 impl Registers {
@@ -114,7 +114,7 @@ impl Registers {
 
     /// Whether what lies there may be in a register as a whole.
     pub(crate) fn has(&self, array: usize, bytes: u32, offset: &Int) -> bool {
-        self.values.contains_key(&key(array, bytes, offset))
+        self.values.get(&array).is_some_and(|held| held.contains_key(&key(bytes, offset)))
     }
 
     /// A round of a loop begins.
@@ -143,7 +143,12 @@ impl Registers {
         let (left, here) = (self.branches.pop(), self.branches.last().copied().unwrap_or(0));
         if straight {
             let of_loop = |held: &&mut Held| Some(held.branch) == left;
-            self.values.values_mut().flatten().filter(of_loop).for_each(|held| held.branch = here);
+            self.values
+                .values_mut()
+                .flat_map(FxHashMap::values_mut)
+                .flatten()
+                .filter(of_loop)
+                .for_each(|held| held.branch = here);
         }
     }
 
@@ -159,10 +164,10 @@ impl Registers {
             self.forget();
         } else if self.at.1 != region {
             self.unread.forget();
-            if self.values.len() > MOST_HELD {
+            if self.count() > MOST_HELD {
                 self.keep_of(self.at.1);
             }
-            if self.values.len() > MOST_HELD {
+            if self.count() > MOST_HELD {
                 self.forget();
             }
         }
@@ -171,16 +176,23 @@ impl Registers {
 
     /// Keeps only what was read or written in this region.
     fn keep_of(&mut self, region: u32) {
-        self.values.retain(|_, list| {
-            list.retain(|held| held.region == region);
-            !list.is_empty()
+        self.values.retain(|_, of_array| {
+            of_array.retain(|_, list| {
+                list.retain(|held| held.region == region);
+                !list.is_empty()
+            });
+            !of_array.is_empty()
         });
+    }
+
+    fn count(&self) -> usize {
+        self.values.values().map(FxHashMap::len).sum()
     }
 
     /// The code from the region `from` on turned out to be straight up to `region`, which begins.
     pub(crate) fn join(&mut self, from: u32, region: u32) {
-        let joined = self.values.values_mut().flatten().filter(|held| held.region >= from);
-        joined.for_each(|held| held.region = region);
+        let all = self.values.values_mut().flat_map(FxHashMap::values_mut).flatten();
+        all.filter(|held| held.region >= from).for_each(|held| held.region = region);
         self.unread.forget();
         self.at.1 = region;
     }
@@ -189,10 +201,10 @@ impl Registers {
     pub(crate) fn meet(&mut self, met: &Met<'_>) -> Still {
         let here = self.at.1;
         let Met { array, bytes, offset, .. } = *met;
-        let known = self.values.entry(key(array, bytes, offset)).or_default();
+        let known = self.values.entry(array).or_default().entry(key(bytes, offset)).or_default();
         let covers = |held: &Held| {
             let same_site = held.site == met.site;
-            (held.by.array, held.by.bytes, held.by.weight) == (array, bytes, met.weight)
+            (held.by.bytes, held.by.weight) == (bytes, met.weight)
                 && (held.branch == 0 || self.branches.contains(&held.branch))
                 && (same_site || held.by.doubt.is_none() || held.by.doubt == *met.doubt)
                 && (same_site || held.by.iteration == met.iteration || !met.in_loop)
@@ -230,7 +242,8 @@ impl Registers {
         if met.is_none() {
             self.unread.forget_array(array);
         }
-        let met = met.filter(|_| self.values.len() <= MOST_COMPARED);
+        let Some(values) = self.values.get_mut(&array) else { return };
+        let met = met.filter(|_| values.len() <= MOST_COMPARED);
         let (distances, varied, round) = (&mut self.distances, &mut self.varied, self.round);
         let mut is_apart = |held: &Held, met: &Met<'_>| {
             let Some(distance) = distance((&held.by.offset, held.by.bytes), met) else { return false };
@@ -240,8 +253,8 @@ impl Registers {
             }
             true
         };
-        self.values.retain(|_, list| {
-            list.retain(|held| held.by.array != array || met.is_some_and(|met| is_apart(held, met)));
+        values.retain(|_, list| {
+            list.retain(|held| met.is_some_and(|met| is_apart(held, met)));
             !list.is_empty()
         });
     }
@@ -253,7 +266,7 @@ impl Registers {
     }
 }
 
-fn key(array: usize, bytes: u32, offset: &Int) -> u64 {
+fn key(bytes: u32, offset: &Int) -> u64 {
     let mut hasher = FxHasher::default();
     let mut add = |lanes: &Lanes| match lanes {
         Lanes::Closed(form) => form.hash(&mut hasher),
@@ -262,6 +275,6 @@ fn key(array: usize, bytes: u32, offset: &Int) -> u64 {
     add(&offset.base);
     offset.terms.iter().for_each(|(_, factor)| add(factor));
     let symbols: Vec<SymbolId> = offset.terms.iter().map(|(id, _)| *id).collect();
-    (symbols, array, bytes).hash(&mut hasher);
+    (symbols, bytes).hash(&mut hasher);
     hasher.finish()
 }
