@@ -12,19 +12,21 @@ pub(crate) mod declared;
 mod defaults;
 pub(crate) mod found_later;
 mod mentions;
+mod module;
 pub(crate) mod names;
 pub(crate) mod namespace;
 pub(crate) mod print;
 pub(crate) mod program;
+pub(crate) mod shared_locals;
 pub(crate) mod unpack;
 pub(crate) mod unrolling;
 pub(crate) mod visit;
 pub(crate) mod writes;
 
-use crate::preproc::comments::Directive;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use found_later::FoundLater;
 pub(crate) use mentions::Mentions;
+pub(crate) use module::{Alias, Enumeration, Module};
 use namespace::Namespace;
 use std::sync::Arc;
 
@@ -704,6 +706,8 @@ pub struct Function {
     /// The types that its body, and the lambdas in it, declare variables with, and what is used of those, found when first
     /// asked for.
     pub(crate) declared_types: FoundLater<declared::Variables>,
+    /// Where the shared variables stand that it, and the lambdas in it, declare, found when first asked for.
+    pub(crate) shared_locals: FoundLater<shared_locals::Places>,
     /// What its body may do, so that the rest can be skipped cheaply.
     pub mentions: Mentions,
     /// The name in the text.
@@ -828,60 +832,4 @@ pub struct Field {
     pub volatile: bool,
     /// What it is unless something else is said, if that is written.
     pub init: Option<Expr>,
-}
-
-/// `typedef T Name;` and `using Name = T;`
-#[derive(Clone, Debug, PartialEq, Hash)]
-pub struct Alias {
-    /// The new name.
-    pub name: Name,
-    /// The namespaces around it.
-    pub namespace: Namespace,
-    /// Its template parameters.
-    pub template_params: Vec<TemplateParam>,
-    /// What it stands for.
-    pub ty: Type,
-}
-
-/// One file, lowered on its own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Module {
-    /// Functions and methods, class members among them, in order of appearance.
-    pub functions: Vec<Arc<Function>>,
-    /// Structs, classes and unions, nested ones too.
-    pub records: Vec<Arc<Record>>,
-    /// Class templates that are only declared, without members: `template <class T, int N = 4> struct S;`.
-    pub declared_classes: Vec<Arc<Record>>,
-    /// File-scope variables and constants, enumerators too (each with an initialiser).
-    pub variables: Vec<Arc<Declaration>>,
-    /// Type aliases at file or namespace scope.
-    pub aliases: Vec<Arc<Alias>>,
-    /// `namespace fs = std::filesystem;`: the name, and those that it stands for. Of one that stands for different
-    /// namespaces in the file nothing is here.
-    pub namespace_aliases: Vec<(Name, Vec<Name>)>,
-    /// Names that are enum types, with the underlying type if written.
-    pub enums: Vec<(Name, Option<Type>)>,
-    /// Class templates that have a deduction guide that is no template: `Buffer(char) -> Buffer<int>;`.
-    pub guided: Vec<Name>,
-    /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
-    pub instantiations: Vec<Path>,
-    /// Those of classes: `template class Buffer<float>`.
-    pub class_instantiations: Vec<Path>,
-    /// Parts that did not parse.
-    pub damage: Vec<Span>,
-    /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function
-    /// form) is visible in the text.
-    pub eight_byte_banks: bool,
-    /// Whether a variable, a member or an alias outside any function is `volatile`.
-    pub volatile: bool,
-    /// What its comments ask of the tool.
-    pub comments: Vec<Directive>,
-    /// Names in text that is not modelled, in order: what happens to them there is not known.
-    pub unfollowed: Vec<Name>,
-    /// Whether a header was left out or not run to its end, so that macros may be missing.
-    pub is_cut_short: bool,
-    /// What stands under an `#if` that asks a macro which nothing defines: it may not be compiled.
-    pub undecided: Vec<Span>,
-    /// The file; `None` only for an empty module.
-    pub file: Option<FileId>,
 }

@@ -40,7 +40,7 @@ mod stmt;
 mod types;
 mod waits;
 
-use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
+use crate::ir::{Declaration, Enumeration, ExprKind, Module, Path, Scalar, Storage, Type};
 use crate::source::Span;
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
@@ -200,10 +200,16 @@ fn survives_damage(variable: &Declaration) -> bool {
 fn enumeration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, module: &mut Module) {
     let mut lowerer = Lowerer::new(outline, levels);
     if let Some(name) = field(node, "name") {
-        let ty = field(node, "base").map(|base| lowerer.type_specifier(base));
-        module.enums.push((lowerer.name(lowerer.text(name)), ty));
+        let underlying = field(node, "base").map(|base| lowerer.type_specifier(base));
+        let is_defined = field(node, "body").is_some();
+        module.enums.push(Enumeration { name: lowerer.name(lowerer.text(name)), underlying, is_defined });
     } else if let Some(name) = typedef_of(node) {
-        module.enums.push((lowerer.name(lowerer.text(name)), Some(Type::Scalar(Scalar::I32))));
+        let underlying = Some(Type::Scalar(Scalar::I32));
+        module.enums.push(Enumeration {
+            name: lowerer.name(lowerer.text(name)),
+            underlying,
+            is_defined: true,
+        });
     }
     let elsewhere = |level: &Level<'t>| matches!(level.what, Found::Function | Found::Record);
     if !levels.iter().any(elsewhere) {

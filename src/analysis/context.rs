@@ -54,7 +54,7 @@ impl<'p> Definers<'p> {
             let records = module.records.iter().map(|it| &it.name);
             let variables = module.variables.iter().map(|it| &it.name);
             let aliases = module.aliases.iter().map(|it| &it.name);
-            let enums = module.enums.iter().map(|(name, _)| name);
+            let enums = module.enums.iter().map(|it| &it.name);
             for name in functions.chain(records).chain(variables).chain(aliases).chain(enums) {
                 let known = files.entry(name).or_default();
                 if known.last() != Some(&file) {

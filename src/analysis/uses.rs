@@ -141,6 +141,14 @@ impl<'t> Names<'t> {
     /// Whether the address of what stands at a token is taken, other than for an atomic.
     fn takes_address(&self, at: usize) -> bool {
         let text = &self.text;
+        // `&(tile[0][0])`
+        let is_call = |open: usize| {
+            open.checked_sub(1).is_some_and(|callee| matches!(text.tokens[callee].kind, Kind::Ident))
+        };
+        let mut at = at;
+        while text.stands_before(at, 1, b'(') && !is_call(at - 1) {
+            at -= 1;
+        }
         let atomic = at.checked_sub(3).map_or("", |callee| text.word(callee));
         text.stands_before(at, 1, b'&')
             && !(text.stands_before(at, 2, b'(') && atomic.starts_with("atomic"))

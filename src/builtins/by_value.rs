@@ -60,9 +60,12 @@ const REFERRING: [&str; 22] = [
 /// Namespaces in the standard library whose functions take what they change by reference.
 const BY_REFERENCE: [&str; 1] = ["ranges"];
 
-/// How the names of macros begin that look at their arguments.
-const CHECKING: [&str; 8] =
-    ["CHECK", "ASSERT", "CUDA_CHECK", "CUDACHECK", "CUDA_SAFE", "TORCH_CHECK", "EXPECT", "REQUIRE"];
+/// What stands in the names of macros that look at their arguments: `HIP_CHECK`, `CUDA_SAFE_CALL`.
+const CHECKING: [&str; 7] = ["CHECK", "CHK", "ASSERT", "SAFE", "CALL", "EXPECT", "REQUIRE"];
+
+/// Words in the names of macros that compute a number of their arguments: `DIV_UP`.
+const COMPUTING: [&str; 10] =
+    ["DIV", "DIVUP", "UPDIV", "CEIL", "CEILDIV", "ROUND", "ROUNDUP", "ALIGN", "MIN", "MAX"];
 
 /// How the names of macros begin that run the lambda which they are given, once.
 const DISPATCHING: [&str; 1] = ["AT_DISPATCH"];
@@ -178,6 +181,7 @@ const NAMES: &[&str] = &[
     "srandom",
     "drand48",
     "srand48",
+    "time",
     "clock",
     "clock_gettime",
     "gettimeofday",
@@ -188,9 +192,28 @@ const NAMES: &[&str] = &[
     "usleep",
     "nanosleep",
     "atexit",
+    "signal",
+    "system",
+    "fork",
     "getpid",
     "sysconf",
     "omp_get_wtime",
+    // The headers of NVIDIA's samples.
+    "checkCudaErrors",
+    "getLastCudaError",
+    "printLastCudaError",
+    "findCudaDevice",
+    "gpuGetMaxGflopsDeviceId",
+    "gpuErrchk",
+    "gpuAssert",
+    "sdkCreateTimer",
+    "sdkStartTimer",
+    "sdkStopTimer",
+    "sdkResetTimer",
+    "sdkDeleteTimer",
+    "sdkGetTimerValue",
+    "sdkGetAverageTimerValue",
+    "sdkFindFilePath",
     // The standard library in C++.
     "stoi",
     "stol",
@@ -217,6 +240,11 @@ const NAMES: &[&str] = &[
 /// Methods of containers, texts and the like, none of which takes a reference to what it changes.
 const METHODS: &[&str] = &[
     "operator[]",
+    "data",
+    "what",
+    "join",
+    "view",
+    "numel",
     "push_back",
     "emplace_back",
     "push_front",
@@ -251,7 +279,6 @@ const METHODS: &[&str] = &[
     "rfind",
     "compare",
     "fetch_add",
-    "numel",
     "reshape",
     "expand",
     "contiguous",
@@ -293,6 +320,11 @@ const READING: &[&str] = &[
     "has_value",
     "max_size",
     "contains",
+    "what",
+    "numel",
+    "dim",
+    "sizes",
+    "data_ptr",
 ];
 
 /// Classes of the standard library and of Thrust.
@@ -348,7 +380,10 @@ pub(crate) fn takes(outermost: Option<&str>, innermost: Option<&str>, name: &str
         }
         Some(_) => Takes::Anything,
         None if NAMES.contains(&name) || is_of_c_library(name) => Takes::Values,
-        None if is_macro(name) && !CHECKING.iter().any(|it| name.starts_with(it)) => Takes::Text,
+        None if is_macro(name) => match reads_only(name) {
+            true => Takes::Values,
+            false => Takes::Text,
+        },
         None => Takes::Anything,
     }
 }
@@ -392,8 +427,13 @@ fn is_of_c_library(name: &str) -> bool {
     })
 }
 
-/// Whether it is written as macros are.
-fn is_macro(name: &str) -> bool {
+/// Whether a macro checks its arguments, or computes a number of them.
+fn reads_only(name: &str) -> bool {
+    CHECKING.iter().any(|it| name.contains(it)) || name.split('_').any(|word| COMPUTING.contains(&word))
+}
+
+/// Whether it is written as macros are. What they stand for is text that belongs where they are named.
+pub(crate) fn is_macro(name: &str) -> bool {
     name.len() > 1 && name.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
 }
 
@@ -405,8 +445,10 @@ mod tests {
     fn what_changes_its_arguments_is_told_by_its_name() {
         assert_eq!(takes(None, None, "cudaMalloc"), Takes::Values);
         assert_eq!(takes(None, None, "customize"), Takes::Anything);
-        assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Text);
-        assert_eq!(takes(None, None, "CHECK_LAST"), Takes::Anything);
+        assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Values);
+        assert_eq!(takes(None, None, "SET_WIDTH"), Takes::Text);
+        assert_eq!(takes(None, None, "HIP_CHECK"), Takes::Values);
+        assert_eq!(takes(None, None, "CHECK_LAST"), Takes::Values);
         assert_eq!(takes(None, None, "get"), Takes::Anything);
         assert_eq!(takes(Some("std"), Some("ranges"), "sort"), Takes::Anything);
         assert_eq!(takes(Some("std"), Some("std"), "from_chars"), Takes::Anything);

@@ -6,9 +6,8 @@ use super::value::NOWHERE;
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::Int;
 use crate::events::{Array, Declared};
-use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Declaration, Expr, ExprKind, Name, Stmt, StmtKind, Storage};
-use crate::source::Span;
+use crate::ir::shared_locals::place_of;
+use crate::ir::{Declaration, Expr, Name, Storage};
 use std::rc::Rc;
 
 /// Bytes that dynamic shared memory is taken to be aligned to.
@@ -98,10 +97,11 @@ impl Machine<'_> {
 
     /// The number of an array in the trace: that of another instance of its function, if they are alike.
     fn array_number(&mut self, array: Array) -> usize {
-        let facts = |it: &Array| {
-            (it.name_span, it.name.clone(), it.dimensions.clone(), it.element_bytes, it.element.clone())
+        let alike = |it: &Array| {
+            (it.name_span, it.element_bytes) == (array.name_span, array.element_bytes)
+                && (&it.name, &it.dimensions, &it.element) == (&array.name, &array.dimensions, &array.element)
         };
-        let alike = self.trace.arrays.iter().position(|known| facts(known) == facts(&array));
+        let alike = self.trace.arrays.iter().position(alike);
         let same = |known: &&mut Array| (known.name_span, &known.name) == (array.name_span, &array.name);
         let mut is_several = false;
         for known in self.trace.arrays.iter_mut().filter(same) {
@@ -117,19 +117,8 @@ impl Machine<'_> {
 
     /// Where a shared variable stands among those of its function.
     fn stands_at(&self, declaration: &Declaration) -> Option<Declared> {
-        let function = &self.frame()?.function;
-        let body = function.body.as_deref()?;
-        let stands = |(function, body)| {
-            let mut found = Vec::new();
-            shared_locals(body, &mut found);
-            let is_it = |it: &(Span, &Name)| *it == (declaration.name_span, &declaration.name);
-            let number = found.iter().position(is_it)? as u32;
-            Some(Declared { function, number, is_several: false })
-        };
-        // A lambda is a function of its own.
-        let mut inner = Vec::new();
-        lambdas(body, &mut inner);
-        [(function.name_span, body)].into_iter().chain(inner).find_map(stands)
+        let place = place_of(&self.frame()?.function, declaration)?;
+        Some(Declared { function: place.function, number: place.number, is_several: false })
     }
 
     /// What a number is that is tried larger.
@@ -207,47 +196,5 @@ impl Machine<'_> {
         let written = declaration.align.as_ref().and_then(|align| self.constant(align));
         let written = written.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(1);
         ty.align().max(written).max(if dynamic { DYNAMIC_ALIGNMENT } else { 1 })
-    }
-}
-
-/// The static shared variables of a block and then those of the blocks in it, as the compiler lays them out.
-fn shared_locals<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a Name)>) {
-    for stmt in block {
-        if let StmtKind::Declare(list) = &stmt.kind {
-            let shared = list.iter().filter(|it| it.storage == Storage::Shared);
-            found.extend(shared.map(|it| (it.name_span, &it.name)));
-        }
-    }
-    for stmt in block {
-        match &stmt.kind {
-            StmtKind::Block(body)
-            | StmtKind::Unsupported(_, body)
-            | StmtKind::Try(body)
-            | StmtKind::Loop { body, .. } => {
-                shared_locals(body, found);
-            }
-            StmtKind::If { then, otherwise, .. } => {
-                shared_locals(then, found);
-                shared_locals(otherwise, found);
-            }
-            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| shared_locals(&case.body, found)),
-            _ => {}
-        }
-    }
-}
-
-/// The lambdas in a block, and their bodies.
-fn lambdas<'a>(block: &'a [Stmt], found: &mut Vec<(Span, &'a [Stmt])>) {
-    for stmt in block {
-        let mut exprs: Vec<&Expr> = Vec::new();
-        own_exprs(stmt, &mut |expr| exprs.push(expr));
-        while let Some(expr) = exprs.pop() {
-            if let ExprKind::Lambda(lambda) = &expr.kind {
-                found.push((expr.span, &lambda.body));
-                lambdas(&lambda.body, found);
-            }
-            children(expr, &mut |child| exprs.push(child));
-        }
-        own_stmts(stmt, &mut |inner| lambdas(std::slice::from_ref(inner), found));
     }
 }

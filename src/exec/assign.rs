@@ -41,6 +41,7 @@ impl Machine<'_> {
         {
             return self.capture(*local, value);
         }
+        self.note_asked_in(value);
         let before = self.trace.tree.len();
         let result = match op {
             None => {

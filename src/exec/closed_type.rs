@@ -30,7 +30,6 @@ impl Machine<'_> {
                 Some(Type::Qualified(*qualifiers, Box::new(self.closed_type(inner)?)))
             }
             Ty::Enum(Some(name), _) => simple(name),
-            Ty::Enum(None, numbers) => self.closed_type(numbers),
             Ty::Record(layout) => match &layout.record {
                 Some(record) => self.closed_record(&Arc::clone(record), layout),
                 None => simple(&layout.name),

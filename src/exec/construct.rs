@@ -81,7 +81,9 @@ impl Machine<'_> {
         }
         let value = self.evaluate(expr);
         match (&value, ty) {
-            (Value::Aggregate(_), Ty::Record(layout)) if self.copies_itself(layout) => {
+            (Value::Aggregate(_), Ty::Record(layout))
+                if self.copies_itself(layout) && !self.makes_new(expr, layout) =>
+            {
                 self.lose_copied(layout, expr, expr.span);
                 unmade(layout, expr.span)
             }
@@ -155,7 +157,8 @@ impl Machine<'_> {
             && matches!(self.type_of(single), Ty::Record(_) | Ty::Unknown(_))
             && !self.is_lambda(single)
         {
-            return self.copies_itself(layout).then(|| {
+            let is_copied = self.copies_itself(layout) && !self.makes_new(single, layout);
+            return is_copied.then(|| {
                 self.lose_copied(layout, single, span);
                 unmade(layout, span)
             });

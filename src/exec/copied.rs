@@ -2,6 +2,8 @@
 //!
 //! A copy constructor or assignment that copies each member does what the language does. Another assignment is a
 //! call like any other. What another constructor does is not followed: of the copy nothing is known.
+//!
+//! What an expression makes is no copy: `Buffer a(32);`, `Buffer b = make();` (C++17, `[dcl.init.general]`).
 
 use super::construct::unmade;
 use super::machine::{Machine, Mode};
@@ -45,13 +47,32 @@ impl Machine<'_> {
     /// An object of host code is copied by its class: what the constructor may write is not known, the other object among
     /// it if that is not `const`.
     pub(super) fn lose_copied(&mut self, layout: &Layout, of: &Expr, span: Span) {
-        let words = format!("a copy constructor of `{}` may have changed it", layout.name);
+        let words = format!("the copy constructor of `{}` may have changed it", layout.name);
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         self.lose_effects(std::slice::from_ref(&layout.name), &why);
         let value = Value::Undefined;
         let callee = Callee::Constructor(&layout.name);
         if self.mode == Mode::Host {
             self.hand_to_unfollowed(callee, (of, &value), (0, 1), span);
+        }
+    }
+
+    /// Whether an object of a class that an expression gives is made by it, and so is not copied from another.
+    pub(super) fn makes_new(&self, expr: &Expr, layout: &Layout) -> bool {
+        match &expr.kind {
+            ExprKind::Construct(ty, _) => names_class(ty, &layout.name),
+            ExprKind::Conditional(_, a, b) => self.makes_new(a, layout) && self.makes_new(b, layout),
+            ExprKind::Comma(_, last) => self.makes_new(last, layout),
+            ExprKind::Call { callee, .. } => {
+                let ExprKind::Path(path) = &callee.kind else { return false };
+                // `Buffer(4)` may be written like a call.
+                if is_name_of(&path.name, &layout.name) {
+                    return true;
+                }
+                let mut named = self.program.functions(&path.name).iter().peekable();
+                named.peek().is_some() && named.all(|f| names_class(&f.return_type, &layout.name))
+            }
+            _ => false,
         }
     }
 
@@ -102,17 +123,22 @@ pub(crate) fn takes_itself(function: &Function) -> bool {
     let (Some(owner), [first, rest @ ..]) = (&function.owner, function.params.as_slice()) else {
         return false;
     };
-    let class = owner.rsplit("::").next().unwrap_or(owner);
-    let class = class.split('@').next().unwrap_or(class);
-    let is_own = |ty: &Type| match ty {
-        Type::Named(path) => path.name == *owner || &*path.name == class,
-        _ => false,
-    };
     // A template is none: `Tile(const Tile<U> &)`.
     function.template_params.is_empty()
         && rest.iter().all(|param| param.default.is_some())
-        && matches!(&first.ty, Type::Reference(inner) if is_own(inner))
+        && matches!(&first.ty, Type::Reference(inner) if names_class(inner, owner))
         && (&*function.name == "operator=" || function.name == *owner)
+}
+
+/// Whether a type is the name of a class, with or without what is around it.
+fn names_class(ty: &Type, class: &str) -> bool {
+    matches!(ty, Type::Named(path) if is_name_of(&path.name, class))
+}
+
+fn is_name_of(name: &str, class: &str) -> bool {
+    let short = class.rsplit("::").next().unwrap_or(class);
+    let short = short.split('@').next().unwrap_or(short);
+    name == class || name == short
 }
 
 /// Whether its body gives each member what the other object has there, and does nothing else.

@@ -8,6 +8,7 @@
 
 use super::machine::{Machine, Mode};
 use super::types::Ty;
+use super::unseen::Callee;
 use super::value::{Layout, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::ir::visit::{children, own_exprs};
@@ -157,6 +158,8 @@ impl Machine<'_> {
         let mut open: Vec<&Expr> = Vec::new();
         own_exprs(stmt, &mut |expr| open.push(expr));
         let mut names: Vec<Name> = Vec::new();
+        let words = "a destructor that is not followed may have changed it";
+        let why = Unknown::new(Reason::UnknownFunction, stmt.span, words);
         while let Some(expr) = open.pop() {
             let made = match &expr.kind {
                 ExprKind::Lambda(_) => continue,
@@ -165,12 +168,28 @@ impl Machine<'_> {
             };
             if made {
                 let ty = self.type_of(expr);
+                let before = names.len();
                 self.destructors_of(&ty, DEPTH, &mut names);
+                // It may have been made of what leads there.
+                if let ExprKind::Construct(_, args) | ExprKind::Call { args, .. } = &expr.kind
+                    && names.len() > before
+                {
+                    self.lose_behind_arguments(args, &why);
+                    self.lose_given_to(&ty, expr, &why);
+                }
             }
             children(expr, &mut |child| open.push(child));
         }
-        let words = "a destructor that is not followed may have changed it";
-        self.lose_effects(&names, &Unknown::new(Reason::UnknownFunction, stmt.span, words));
+        self.lose_effects(&names, &why);
+    }
+
+    /// The variables that a constructor is given by reference: the destructor may change them.
+    fn lose_given_to(&mut self, made: &Ty, expr: &Expr, why: &Unknown) {
+        let (Ty::Record(layout), ExprKind::Construct(_, args)) = (made, &expr.kind) else { return };
+        for (at, arg) in args.iter().enumerate() {
+            let callee = Callee::Constructor(&layout.name);
+            self.hand_to_unfollowed(callee, (arg, &Value::Undefined), (at, args.len()), why.span);
+        }
     }
 
     /// Makes an object that a statement is and nothing else, and ends it: `Guard(lock);`. False, and nothing is made,

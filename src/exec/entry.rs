@@ -191,9 +191,9 @@ fn run_in_lengths(
     (trace, steps)
 }
 
-/// Runs a host function for the launches it leads to. `launching` are the functions that lead to
-/// one; `told`: what the text tells, for all runs of the program; `lenient`: a way that the numbers refute goes on. Also whether launches may be missing
-/// because it does not.
+/// Runs a host function for the launches it leads to. Also whether launches may be missing because a way that the numbers
+/// refute was left. `launching`: the functions that lead to a launch. `told`: what the text tells, for all runs of the
+/// program. `lenient`: such a way goes on.
 #[must_use]
 pub(crate) fn run_host(
     program: &Program,

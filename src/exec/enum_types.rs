@@ -7,13 +7,17 @@
 //! |---|---|
 //! | `side` where `Side side` is declared, `sides[i]`, `(Side)n`, `Scoped::left` | the enumeration |
 //! | `n` where `int n` is declared, `n + 1`, `side == left` | a number |
-//! | `a.method()`, a variable that is declared `auto` | either, where there is an enumeration with such numbers |
+//! | `a.method()`, a variable that is declared `auto` | what the method returns, what it is made of |
+//! | the result of a lambda, of one of several functions | either, where there is an enumeration with such numbers |
 
 use super::machine::Machine;
 use super::types::Ty;
 use crate::builtins::Coordinate;
-use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type, UnaryOp};
+use crate::ir::declared::declaration_in;
+use crate::ir::visit::children;
+use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, TemplateParamKind, Type, UnaryOp};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// The type of an argument, which without names of enumerations is `ty`, with them.
@@ -39,7 +43,7 @@ impl Machine<'_> {
     pub(super) fn named_type_of(&mut self, expr: &Expr) -> Option<Ty> {
         match &expr.kind {
             ExprKind::Local(local) => match self.declared_type(*local)?.clone() {
-                Type::Auto => None,
+                Type::Auto => self.named_type_of_auto(*local),
                 ty => self.named_type(&ty),
             },
             ExprKind::Index(base, _) | ExprKind::Deref(base) => match self.named_type_of(base)? {
@@ -69,6 +73,7 @@ impl Machine<'_> {
             },
             ExprKind::Call { callee, .. } => match &callee.kind {
                 ExprKind::Path(path) => self.named_type_of_call(expr, path),
+                ExprKind::Member { base, name, .. } => self.named_type_of_method(base, name),
                 _ => None,
             },
             ExprKind::Int(..) | ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => Some(self.type_of(expr)),
@@ -77,6 +82,31 @@ impl Machine<'_> {
                 _ => None,
             },
         }
+    }
+
+    /// The type of a variable that is declared `auto`.
+    fn named_type_of_auto(&mut self, local: LocalId) -> Option<Ty> {
+        let function = Arc::clone(&self.frame()?.function);
+        let init = declaration_in(function.body.as_deref()?, local)?.init.as_ref()?;
+        let mut names_itself = false;
+        each_local(init, &mut |named| names_itself |= named == local);
+        if names_itself { None } else { self.named_type_of(init) }
+    }
+
+    /// What the only method of that name returns, of a class without base classes.
+    fn named_type_of_method(&mut self, base: &Expr, name: &str) -> Option<Ty> {
+        let ty = match self.type_of(base) {
+            Ty::Pointer(inner) => (*inner).clone(),
+            ty => ty,
+        };
+        let Ty::Record(layout) = ty else { return None };
+        let mut own =
+            self.program.functions(name).iter().filter(|it| it.owner.as_ref() == Some(&layout.name));
+        let (only, others) = (own.next()?.clone(), own.next());
+        if others.is_some() || !only.template_params.is_empty() || only.return_type == Type::Auto {
+            return None;
+        }
+        self.within_head(&only, Rc::clone(&layout.env), |machine| machine.named_type(&only.return_type))
     }
 
     fn named_type(&mut self, ty: &Type) -> Option<Ty> {
@@ -104,6 +134,9 @@ impl Machine<'_> {
         if !path.qualifiers.is_empty() && self.qualifying_class(path).is_some() {
             return None;
         }
+        if let Some(ty) = self.type_of_number_parameter(path) {
+            return self.named_type(&ty);
+        }
         match self.program.variable_meant(path, &self.namespace())?.clone() {
             // An enumerator begins with its name, and does not tell of which enumeration it is.
             variable if variable.span.start == variable.name_span.start => None,
@@ -111,6 +144,16 @@ impl Machine<'_> {
                 let env = self.env();
                 self.within(env, &variable.namespace, |machine| machine.named_type(&variable.ty))
             }
+        }
+    }
+
+    /// What a template parameter is declared as that is a number: `template <int N>`.
+    fn type_of_number_parameter(&self, path: &Path) -> Option<Type> {
+        let function = &self.frame().filter(|_| path.qualifiers.is_empty())?.function;
+        let mut params = function.template_params.iter().chain(&function.owner_params);
+        match &params.find(|param| param.name == path.name)?.kind {
+            TemplateParamKind::Value(ty, _) if *ty != Type::Auto => Some(ty.clone()),
+            _ => None,
         }
     }
 
@@ -143,6 +186,13 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+fn each_local(expr: &Expr, act: &mut dyn FnMut(LocalId)) {
+    if let ExprKind::Local(local) = &expr.kind {
+        act(*local);
+    }
+    children(expr, &mut |inner| each_local(inner, act));
 }
 
 /// The integer that a type is, or leads to.

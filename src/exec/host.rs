@@ -34,6 +34,7 @@ use crate::domain::{Reason, SymbolId, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Expr, Name, Path, Stmt, TemplateArg, Type};
 use crate::source::Span;
+use guarded::only_tell;
 use std::rc::Rc;
 
 /// Iterations of a loop that are run.
@@ -73,7 +74,7 @@ impl Machine<'_> {
         let claims = self.state.claims.clone();
         self.note_implied(&held.claims, before, (choice, true));
         self.note_implied(&claims, before, (choice, false));
-        if !held.active.is_empty() && !self.state.active.is_empty() {
+        if only_tell(then) && only_tell(otherwise) {
             self.forget_asked(&asked);
         }
         self.join_sides(held, choice, &truth, span);

@@ -16,7 +16,7 @@ use super::machine::Machine;
 use super::overload::foremost;
 use super::packs::takes_arguments;
 use super::partial_order::most_specialised;
-use super::same_type::surely_same;
+use super::same_type::same_type;
 use super::subsumption::told_alike;
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -106,7 +106,7 @@ impl Machine<'_> {
                 (LaunchArg::Unknown, _) | (_, LaunchArg::Unknown) => None,
                 (LaunchArg::Type(one), LaunchArg::Type(other)) => {
                     let (one, other) = (self.resolve_argument(one), self.resolve_argument(other));
-                    surely_same(&Binding::Type(one), &Binding::Type(other))
+                    same_type(&one, &other)
                 }
                 (one, other) => Some(one == other),
             };

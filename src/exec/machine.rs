@@ -34,7 +34,7 @@ pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
 pub(crate) use compiler::{ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
-pub(crate) use host::{ChosenKernel, Claim, Host, How, Implied, Made, Told};
+pub(crate) use host::{ChosenKernel, Claim, Host, How, Implied, LookedAt, Made, Told};
 pub(crate) use lookups::{Lambdas, Lookups};
 pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey, LoopPlace};
 pub(crate) use mark::Mark;

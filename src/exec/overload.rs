@@ -17,10 +17,10 @@ use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
 use super::packs::{expansion_in, is_pack, mentions, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
-use super::same_type::{same_type, surely_same};
+use super::same_type::same_type;
 use super::slots::Slot;
 use super::subsumption::told_alike;
-use super::types::{Binding, Ty};
+use super::types::Ty;
 use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
@@ -355,7 +355,7 @@ impl Machine<'_> {
             let same = match (pattern, arg) {
                 (T(a), T(b)) => {
                     let (a, b) = (self.resolve_argument(a), self.resolve_argument(b));
-                    surely_same(&Binding::Type(a), &Binding::Type(b))
+                    same_type(&a, &b)
                 }
                 (V(a), V(b)) => match (self.constant(a), self.constant(b)) {
                     (Some(a), Some(b)) => Some(a == b),

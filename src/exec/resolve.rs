@@ -153,9 +153,15 @@ impl Machine<'_> {
             return ty;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
+            let several = self.program.several_enumerations(name);
+            if several == Some(false) {
+                return Ty::Unknown(name.clone());
+            }
             let numbers = underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
+            // Of several it is not known which is meant.
+            let meant = several.is_none().then(|| name.clone());
             return match self.lookups.keeps_qualifiers {
-                true => Ty::Enum(Some(name.clone()), Rc::new(numbers)),
+                true => Ty::Enum(meant, Rc::new(numbers)),
                 false => numbers,
             };
         }

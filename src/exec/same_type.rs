@@ -35,8 +35,8 @@ pub(super) fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
     }
 }
 
-/// The same where a type of C++ beside the one that is known may be written: `long` is not told from `long long`, and
-/// `char` not from `signed char`.
+/// Like [`same_binding`], but unknown for types that share a representation with another type of C++: `long` is not told
+/// from `long long`, and `char` not from `signed char`.
 pub(super) fn surely_same(a: &Binding, b: &Binding) -> Option<bool> {
     same_binding(a, b).filter(|same| !same || !may_be_another(a))
 }

@@ -254,6 +254,7 @@ impl Machine<'_> {
         }
         self.put_aside(init);
         let value = self.initial(init, &declared);
+        self.note_asked_in(init);
         let ty = match (&declared, &value) {
             (Ty::Unknown(name), _) if &**name == nameless::AUTO => {
                 super::deduce::decayed(&self.type_of(init))

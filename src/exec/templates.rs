@@ -419,6 +419,10 @@ impl Machine<'_> {
         }
     }
 
+    fn names_enumeration(&self, pattern: &Type) -> bool {
+        matches!(pattern, Type::Named(path) if self.program.enumeration(&path.name).is_some())
+    }
+
     fn type_matches(&mut self, matched: &mut Match<'_>, pattern: &Type, ty: &Ty) -> bool {
         match (pattern, ty) {
             (Type::Qualified(asked, pattern), Ty::Qualified(has, inner)) => {
@@ -431,7 +435,7 @@ impl Machine<'_> {
             (Type::Qualified(..), _) => false,
             (_, Ty::Unknown(_)) => matched.note(None),
             // What may be an enumeration is perhaps not the type that its numbers have.
-            (_, Ty::Enum(None, numbers)) => {
+            (_, Ty::Enum(None, numbers)) if !self.names_enumeration(pattern) => {
                 self.type_matches(matched, pattern, numbers) && matched.note(None)
             }
             (Type::Pointer(pattern), Ty::Pointer(pointee)) => {
@@ -489,6 +493,7 @@ impl Machine<'_> {
                         let is_told = !is_long || matched.record.extent.is_built_in();
                         matched.note(same_type(&written, ty).filter(|_| is_told))
                     }
+                    written if same_type(&written, ty).is_none() => matched.note(None),
                     // Not an instance of that template.
                     Ty::Record(of) if is_of_template(&of, pattern) => false,
                     _ => is_made && !matched.record.template_params.is_empty() && matched.note(None),

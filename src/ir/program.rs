@@ -62,7 +62,7 @@ struct Index {
     declared: FxHashMap<Name, Items<Record>>,
     variables: FxHashMap<Name, Items<Declaration>>,
     aliases: FxHashMap<Name, Items<Alias>>,
-    enums: FxHashMap<Name, Option<Type>>,
+    enums: FxHashMap<Name, Enumerations>,
     conversions: FxHashMap<Name, Items<Function>>,
     has_destructors: bool,
     has_host_destructors: bool,
@@ -75,8 +75,21 @@ struct Index {
     namespaces: FxHashMap<Name, Option<Vec<Qualifier>>>,
     /// The names of member typedefs of all classes, once somebody asks.
     member_types: OnceLock<FxHashSet<Name>>,
+    /// The names of the members of all classes that are references, once somebody asks.
+    reference_members: OnceLock<FxHashSet<Name>>,
     /// The names of the template parameters of all functions, once somebody asks.
     parameters: OnceLock<FxHashSet<Name>>,
+}
+
+/// The enumerations that have one name.
+#[derive(Debug)]
+struct Enumerations {
+    /// As the first says.
+    underlying: Option<Type>,
+    /// How many are defined: in namespaces and classes of their own, or under conditions.
+    definitions: u32,
+    /// Whether all say the same underlying type.
+    agree: bool,
 }
 
 /// A name before `::`, with its template arguments.
@@ -104,8 +117,11 @@ impl Index {
         for alias in module.aliases.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.aliases.entry(alias.name.clone()).or_default().push(Arc::clone(alias));
         }
-        for (name, ty) in module.enums.iter().filter(|(name, _)| wanted(name, &[])) {
-            self.enums.entry(name.clone()).or_insert_with(|| ty.clone());
+        for found in module.enums.iter().filter(|it| wanted(&it.name, &[])) {
+            let first = || Enumerations { underlying: found.underlying.clone(), definitions: 0, agree: true };
+            let named = self.enums.entry(found.name.clone()).or_insert_with(first);
+            named.definitions += u32::from(found.is_defined);
+            named.agree &= named.underlying == found.underlying;
         }
     }
 
@@ -400,13 +416,30 @@ impl Program {
     /// The underlying type of the enum of this name, if it is one.
     #[must_use]
     pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
-        self.index.enums.get(name)
+        self.index.enums.get(name).map(|it| &it.underlying)
+    }
+
+    /// Whether several enumerations have this name, and if so, whether their underlying types are the same.
+    #[must_use]
+    pub(crate) fn several_enumerations(&self, name: &str) -> Option<bool> {
+        self.index.enums.get(name).filter(|it| it.definitions > 1).map(|it| it.agree)
+    }
+
+    /// Whether a class has a member of this name that is a reference.
+    #[must_use]
+    pub(crate) fn has_reference_member(&self, name: &str) -> bool {
+        let fields = || self.modules.iter().flat_map(|it| &it.records).flat_map(|it| &it.fields);
+        let references = || {
+            let are_references = fields().filter(|it| matches!(it.ty, Type::Reference(_)));
+            are_references.map(|it| it.name.clone()).collect()
+        };
+        self.index.reference_members.get_or_init(references).contains(name)
     }
 
     /// Whether there may be an enumeration whose numbers have this type.
     #[must_use]
     pub(crate) fn has_enumeration_of(&self, numbers: Scalar) -> bool {
-        self.index.enums.values().any(|underlying| match underlying {
+        self.index.enums.values().any(|it| match &it.underlying {
             None => numbers == Scalar::I32,
             Some(Type::Scalar(scalar)) => *scalar == numbers,
             Some(_) => true,

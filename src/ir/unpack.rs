@@ -48,6 +48,7 @@ pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option
     made.calls = FoundLater::default();
     made.writes = FoundLater::default();
     made.declared_types = FoundLater::default();
+    made.shared_locals = FoundLater::default();
     made
 }
 

@@ -1,20 +1,20 @@
 //! Which variables may a function's text change?
 //!
 //! Every mention of a variable may change it, unless its form is known to read it only: an operand, an index, what a
-//! variable of its own is initialised with. What a pointer leads to is not among the variables, but what a reference is
-//! bound to is: what happens to that is not followed.
+//! variable of its own is initialised with. What a pointer leads to is not among the variables. A variable that a
+//! reference is bound to counts as changed; the reference is not followed.
 //!
 //! | text | `n` |
 //! |---|---|
 //! | `n + 1`, `a[n]`, `int m = n;`, `if (n)` | is read |
 //! | `n = 1`, `++n`, `(c ? n : m) = 1`, `(int &)n = 1`, `&n`, `int &m = n;` | is changed |
-//! | `f(n)`, `x.f(n)`, `n.f()`, `T t(n)`, `x << n` | it hangs on what is called |
+//! | `f(n)`, `x.f(n)`, `n.f()`, `T t(n)`, `x << n` | it depends on the callee |
 //! | `int *p = n;`, `n + 1`, `*n = 1` | is changed if it is an array |
 
 use super::visit::{children, own_exprs, own_stmts};
 use super::{
-    BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Name, Param, Path, Stmt, StmtKind, Through,
-    Type, UnaryOp,
+    BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Module, Name, Param, Path, Stmt, StmtKind,
+    TemplateArg, Through, Type, UnaryOp,
 };
 
 /// A variable that may be changed, and by what.
@@ -49,8 +49,10 @@ pub(crate) enum By {
     Behind(Box<By>),
     /// A function as its argument of this number, out of so many.
     Function(Path, usize, usize),
-    /// The same of one whose result may be a reference to the argument, and is changed.
-    HandedBack(Path, usize, usize),
+    /// The same of one whose result may be a reference to the argument, to which that happens.
+    HandedBack(Path, usize, usize, Box<By>),
+    /// That happens to an object that is made of it and others: `f({n, 1})`.
+    Listed(Box<By>),
     /// What may be a macro of this name, as a part of an argument.
     Text(Name, usize),
     /// A method.
@@ -79,12 +81,25 @@ pub(crate) fn writes(function: &Function) -> &[Write] {
     })
 }
 
-/// The variables that are changed by way of what something outside of functions is initialised with, that has this type.
+/// The variables that are changed by way of what something outside of functions is initialised with.
 #[must_use]
-pub(crate) fn by_initialiser(init: &Expr, ty: &Type, is_const: bool) -> Vec<Write> {
-    let mut found = Mentions { function: None, returned: None, found: Vec::new() };
-    found.initialiser(init, ty, is_const && matches!(ty, Type::Reference(_)));
-    found.found
+pub(crate) fn by_initialisers(module: &Module) -> &[Write] {
+    module.writes.get_or_find(|| {
+        let mut found = Mentions { function: None, returned: None, found: Vec::new() };
+        let mut initialiser = |init: &Expr, ty: &Type, is_const: bool| {
+            found.initialiser(init, ty, is_const && matches!(ty, Type::Reference(_)));
+        };
+        let records = || module.records.iter().filter(|it| !it.span.is_built_in());
+        let constants = records().flat_map(|record| &record.constants);
+        let variables = module.variables.iter().map(|it| &**it).filter(|it| !it.span.is_built_in());
+        for variable in variables.chain(constants) {
+            variable.init.iter().for_each(|init| initialiser(init, &variable.ty, variable.constant));
+        }
+        for field in records().flat_map(|record| &record.fields) {
+            field.init.iter().for_each(|init| initialiser(init, &field.ty, false));
+        }
+        found.found
+    })
 }
 
 /// The names among them, in order: whether a variable is ever changed is asked of all functions at once.
@@ -125,6 +140,7 @@ impl Mentions<'_> {
     }
 
     fn declaration(&mut self, declaration: &Declaration) {
+        self.named_in_type(&declaration.ty);
         let Some(init) = &declaration.init else { return };
         let local = self.function.and_then(|it| it.locals.get(declaration.local.0 as usize));
         self.initialiser(init, &declaration.ty, local.is_some_and(|it| it.through == Through::Const));
@@ -153,8 +169,13 @@ impl Mentions<'_> {
 
     /// An object is made of these.
     fn constructed(&mut self, ty: &Type, items: &[Expr]) {
+        self.named_in_type(ty);
         let class = match ty {
             Type::Qualified(_, ty) => return self.constructed(ty, items),
+            // `std::tuple<int &>`
+            Type::Named(path) if has_reference(path) => {
+                return items.iter().for_each(|item| self.place(item, &By::Itself));
+            }
             Type::Named(path) => path.name.clone(),
             Type::Scalar(_) | Type::Pointer(_) => return items.iter().for_each(|item| self.value(item)),
             Type::Array(inner, _) => return items.iter().for_each(|it| self.initialiser(it, inner, false)),
@@ -319,6 +340,9 @@ impl Mentions<'_> {
             | ExprKind::Cast(..)
             | ExprKind::Unary(..) => self.value(expr),
             ExprKind::Designated(_, inner) => self.place(inner, by),
+            ExprKind::InitList(items) => {
+                items.iter().for_each(|item| self.place(item, &By::Listed(Box::new(by.clone()))));
+            }
             _ => children(expr, &mut |child| self.place(child, &By::Itself)),
         }
     }
@@ -340,7 +364,40 @@ impl Mentions<'_> {
         }
     }
 
+    /// A template may have a reference as its parameter, or a pointer: `set<n>()`, `Counter<&n> counter;`.
+    fn named_in_type(&mut self, ty: &Type) {
+        match ty {
+            Type::Named(path) => self.named_in_path(path),
+            Type::Array(inner, _)
+            | Type::Qualified(_, inner)
+            | Type::Pointer(inner)
+            | Type::Reference(inner) => {
+                self.named_in_type(inner);
+            }
+            _ => {}
+        }
+    }
+
+    fn named_in_path(&mut self, path: &Path) {
+        for arg in path.args.iter().flatten().chain(path.qualifiers.iter().flat_map(|(_, args)| args)) {
+            match arg {
+                // A name may be that of a value.
+                TemplateArg::Type(Type::Named(named)) => {
+                    let is_bare = named.qualifiers.is_empty() && !named.global;
+                    let variable = Variable::Named(named.name.clone(), is_bare);
+                    self.found.push(Write { variable, by: By::Itself });
+                    self.named_in_path(named);
+                }
+                TemplateArg::Type(ty) => self.named_in_type(ty),
+                TemplateArg::Value(value) => self.place(value, &By::Itself),
+            }
+        }
+    }
+
     fn call(&mut self, callee: &Expr, args: &[Expr], by: &By) {
+        if let ExprKind::Path(path) = &callee.kind {
+            self.named_in_path(path);
+        }
         let count = args.len();
         let is_changed = !matches!(by, By::Value(_) | By::Operator(..) | By::Unary(_));
         if let (true, ExprKind::Member { base, arrow: false, .. }) = (is_changed, &callee.kind) {
@@ -352,7 +409,7 @@ impl Mentions<'_> {
                     let path = (**path).clone();
                     children(arg, &mut |part| self.mentioned(part, &path, count));
                     match is_changed {
-                        true => self.place(arg, &By::HandedBack(path, at, count)),
+                        true => self.place(arg, &By::HandedBack(path, at, count, Box::new(by.clone()))),
                         false => self.place(arg, &By::Function(path, at, count)),
                     }
                 }
@@ -390,6 +447,12 @@ impl Mentions<'_> {
             self.found.push(Write { variable, by });
         }
     }
+}
+
+/// Whether a template argument of a class is a reference.
+fn has_reference(class: &Path) -> bool {
+    let is_one = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
+    class.args.iter().flatten().any(is_one)
 }
 
 /// Functions that hand back their argument as it is.

@@ -156,6 +156,7 @@ fn alone(host: &Function, lambda: &Lambda, span: Span, found: &Found<'_>) -> Fun
         launch_bounds: Vec::new(),
         calls: Default::default(),
         declared_types: Default::default(),
+        shared_locals: Default::default(),
         mentions: Mentions { launch: false, waits, ..host.mentions },
         span,
         ..host.clone()

@@ -98,6 +98,7 @@ impl<'t> Lowerer<'t> {
             calls: FoundLater::default(),
             writes: FoundLater::default(),
             declared_types: FoundLater::default(),
+            shared_locals: FoundLater::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
                 waits,

@@ -125,7 +125,10 @@ impl Lowerer<'_> {
             }
             "try_statement" => self.try_stmt(node, out),
             "throw_statement" => {
-                self.note_unfollowed(self.text(node));
+                if let Some(thrown) = children(node).into_iter().next() {
+                    let thrown = self.expr(thrown);
+                    out.push(self.stmt_at(node, StmtKind::Expr(thrown)));
+                }
                 out.push(self.stmt_at(node, StmtKind::Throw));
             }
             "case_statement" => {

@@ -5,8 +5,8 @@
 
 use crate::builtins::by_value::{self, Takes};
 use crate::ir::program::Program;
-use crate::ir::writes::{By, Variable, Write, by_initialiser, writes};
-use crate::ir::{BinaryOp, Declaration, Function, LocalId, Name, Param, Path, Record, Type, print};
+use crate::ir::writes::{By, Variable, Write, by_initialisers, writes};
+use crate::ir::{BinaryOp, Function, LocalId, Name, Param, Path, TemplateArg, Type, print};
 use crate::slice::operator_calls::unary_name;
 use std::sync::Arc;
 
@@ -27,51 +27,46 @@ enum Kind {
 /// Whether the program may change a variable of this name and type.
 #[must_use]
 pub(crate) fn is_written(program: &Program, name: &str, ty: &Type) -> bool {
-    is_mentioned(program, name, ty, |_| true)
+    is_mentioned(program, name, ty, |_, _| true)
 }
 
-/// Whether who is not seen may change it: its address is handed on, or a reference to it.
+/// Whether who is not seen may change it: its address is handed on, or a reference to it. A method may hand on the address
+/// of its object.
 #[must_use]
 pub(crate) fn escapes(program: &Program, name: &str, ty: &Type) -> bool {
-    is_mentioned(program, name, ty, |by| !is_assignment(by))
+    is_mentioned(program, name, ty, |program, by| !is_assignment(program, by))
 }
 
-fn is_assignment(by: &By) -> bool {
+fn is_assignment(program: &Program, by: &By) -> bool {
     match by {
         By::Assignment => true,
-        By::Behind(by) | By::Element(by) => is_assignment(by),
-        By::Object(..) | By::Operator(..) | By::Unary(_) => true,
+        By::Behind(by) | By::Element(by) => is_assignment(program, by),
+        // Those of libraries do not.
+        By::Object(name, _) => {
+            program.functions(name).iter().all(|f| f.owner.is_none() || f.span.is_built_in())
+        }
         _ => false,
     }
 }
 
 /// Whether it is changed by something that counts.
-fn is_mentioned(program: &Program, name: &str, ty: &Type, counts: fn(&By) -> bool) -> bool {
+fn is_mentioned(program: &Program, name: &str, ty: &Type, counts: fn(&Program, &By) -> bool) -> bool {
     let kind = kind_of(program, ty, DEPTH);
     let is_it = |function: Option<&Function>, write: &Write| match &write.variable {
         Variable::Named(other, is_bare) => {
             let is_member = || *is_bare && function.is_some_and(|it| is_member(program, it, name));
-            **other == *name && counts(&write.by) && !is_member() && changes(program, kind, &write.by)
+            **other == *name
+                && counts(program, &write.by)
+                && !is_member()
+                && changes(program, kind, &write.by)
         }
         Variable::Local(_) => false,
     };
-    let in_initialiser = |init: &crate::ir::Expr, ty: &Type, constant: bool| {
-        by_initialiser(init, ty, constant).iter().any(|write| is_it(None, write))
-    };
-    let of_variable =
-        |it: &Declaration| it.init.as_ref().is_some_and(|init| in_initialiser(init, &it.ty, it.constant));
-    let of_record = |record: &Record| {
-        let mut fields = record.fields.iter().filter_map(|field| Some((field.init.as_ref()?, &field.ty)));
-        fields.any(|(init, ty)| in_initialiser(init, ty, false)) || record.constants.iter().any(of_variable)
-    };
     program.modules.iter().any(|module| {
         let mut functions = module.functions.iter().filter(|f| !f.span.is_built_in());
-        let mut variables = module.variables.iter().filter(|it| !it.span.is_built_in());
-        let mut records = module.records.iter().filter(|it| !it.span.is_built_in());
         module.unfollowed.binary_search_by(|it| (**it).cmp(name)).is_ok()
             || functions.any(|f| writes(f).iter().any(|write| is_it(Some(f), write)))
-            || variables.any(|it| of_variable(it))
-            || records.any(|it| of_record(it))
+            || by_initialisers(module).iter().any(|write| is_it(None, write))
     })
 }
 
@@ -177,13 +172,25 @@ fn changes(program: &Program, kind: Kind, by: &By) -> bool {
             };
             match hands_address {
                 true => !is_read(),
-                false => may_change_argument(program, &path.name, (*at, *count), by_path(path)),
+                false => {
+                    may_change_argument(program, &path.name, (*at, *count), by_path(path))
+                        || makes_what_binds(program, path, (*at, *count))
+                }
             }
         }
-        By::HandedBack(path, at, count) => match parameters(program, &path.name, (*at, *count)) {
-            Some(mut params) => hands_address || params.any(may_refer),
-            None => true,
-        },
+        By::HandedBack(path, at, count, result) => {
+            let changes_result = || changes(program, kind, result);
+            match parameters(program, &path.name, (*at, *count)) {
+                Some(params) => {
+                    let referring: Vec<&Param> = params.filter(|it| may_refer(it)).collect();
+                    hands_address
+                        || referring.iter().any(|it| !it.to_const)
+                        || !referring.is_empty() && changes_result()
+                }
+                None => hands_address || by_path(path).may_change(*at) || changes_result(),
+            }
+        }
+        By::Listed(whole) => hands_address || list_may_bind(program, whole),
         By::Text(name, count) => {
             let is_declared = parameters(program, name, (0, *count)).is_some();
             !is_declared && matches!(by_value::takes(None, None, name), Takes::Text)
@@ -203,7 +210,13 @@ fn changes(program: &Program, kind: Kind, by: &By) -> bool {
         },
         By::Initialiser(class, member) => {
             let fields = program.records(class).iter().flat_map(|record| &record.fields);
-            hands_address || fields.filter(|it| it.name == *member).any(|it| may_bind(program, &it.ty, DEPTH))
+            let mut named = fields.filter(|it| it.name == *member).peekable();
+            let may_bind = match named.peek() {
+                Some(_) => named.any(|it| may_bind(program, &it.ty, DEPTH)),
+                // A base class.
+                None => may_be_bound(program, member, (0, 1), DEPTH),
+            };
+            hands_address || may_bind
         }
     }
 }
@@ -260,13 +273,39 @@ fn may_be_bound(program: &Program, class: &str, (at, count): (usize, usize), dep
     }
     match (program.aliases(class), program.records(class)) {
         ([alias], _) => may_bind(program, &alias.ty, depth),
-        (_, []) => by_value::class_takes(class).may_change(at) && program.enumeration(class).is_none(),
+        (_, records) if records.iter().all(|it| it.span.is_built_in()) => {
+            by_value::class_takes(class).may_change(at) && program.enumeration(class).is_none()
+        }
         (_, records) => {
             let fields = records.iter().flat_map(|record| &record.fields);
             let mut parts = records.iter().flat_map(|record| &record.bases).chain(fields.map(|it| &it.ty));
             parts.any(|ty| may_bind(program, ty, depth))
         }
     }
+}
+
+/// Whether what a call is given a list for may refer to the items of the list.
+fn list_may_bind(program: &Program, by: &By) -> bool {
+    let (name, at, count, otherwise) = match by {
+        By::Function(path, at, count) => (&path.name, *at, *count, by_path(path)),
+        By::Method(name, at, count) => (name, *at, *count, by_value::method_takes(name)),
+        By::Constructor(name, at, count) => (name, *at, *count, by_value::class_takes(name)),
+        _ => return true,
+    };
+    match parameters(program, name, (at, count)) {
+        Some(mut params) => params.any(|param| may_bind(program, &param.ty, DEPTH)),
+        None => otherwise.may_change(at),
+    }
+}
+
+/// `std::make_unique<View>(n)`: whether a class that is written as a template argument may refer to what it is made of.
+fn makes_what_binds(program: &Program, path: &Path, number: (usize, usize)) -> bool {
+    path.args.iter().flatten().any(|arg| match arg {
+        TemplateArg::Type(Type::Named(class)) => {
+            !program.records(&class.name).is_empty() && may_be_bound(program, &class.name, number, DEPTH)
+        }
+        _ => false,
+    })
 }
 
 /// Whether what has this type may refer to what it is initialised with.

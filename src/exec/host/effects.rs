@@ -1,4 +1,4 @@
-//! What does host code leave behind that is seen, and yet not run?
+//! What may host code change that is visible but not executed?
 //!
 //! A function that calls itself too often, a virtual one of which it is not known whose it is, a destructor: what they
 //! may write is not known afterwards. So it is with what runs before `main`.
@@ -18,7 +18,7 @@ impl Machine<'_> {
     pub(crate) fn lose_effects(&mut self, begin: &[Name], why: &Unknown) {
         if self.mode == Mode::Host && !begin.is_empty() {
             let effects = self.functions_effects(begin);
-            self.lose_changed(&effects, why);
+            self.lose_changed(begin, &effects, why);
         }
     }
 
@@ -31,9 +31,9 @@ impl Machine<'_> {
         found
     }
 
-    fn lose_changed(&mut self, effects: &Rc<Effects>, why: &Unknown) {
-        let number = Rc::as_ptr(effects).addr();
-        let slots = match self.host.lost.get(&number) {
+    /// What the functions of these names may change, with all that they call, is lost.
+    fn lose_changed(&mut self, begin: &[Name], effects: &Effects, why: &Unknown) {
+        let slots = match self.host.lost.get(begin) {
             Some(known) => Rc::clone(known),
             None => {
                 let mut slots: Vec<u32> = effects.names.iter().flat_map(|it| self.slots_of(it)).collect();
@@ -41,7 +41,7 @@ impl Machine<'_> {
                 self.host.changed.extend(effects.names.iter().cloned());
                 self.host.may_have_run.extend(effects.functions.iter().cloned());
                 let slots: Rc<[u32]> = slots.into();
-                self.host.lost.insert(number, Rc::clone(&slots));
+                self.host.lost.insert(begin.into(), Rc::clone(&slots));
                 slots
             }
         };
@@ -54,6 +54,9 @@ impl Machine<'_> {
         }
         if effects.leaves {
             self.leave_program(why);
+        }
+        if effects.behind {
+            self.write_behind(why);
         }
     }
 

@@ -12,7 +12,7 @@
 use super::Machine;
 use super::unfollowed::may_change_anything;
 use crate::domain::{Reason, Unknown, Variation};
-use crate::exec::machine::{Frame, Mode, empty_frame};
+use crate::exec::machine::{Frame, LookedAt, Mode, empty_frame};
 use crate::exec::slots::{Slot, Slots};
 use crate::exec::types::Ty;
 use crate::exec::unseen::Callee;
@@ -69,9 +69,9 @@ impl Machine<'_> {
             if let Some(frame) = self.state.frames.first_mut() {
                 frame.slots.set(local.0 as usize, Slot { value, ty, reference: false });
             }
-            if self.host.looked_at.iter().all(|(known, _)| *known != local.0) {
-                let is_open = self.is_open(variable);
-                self.host.looked_at.push((local.0, is_open));
+            if self.host.looked_at.iter().all(|known| known.slot != local) {
+                let (is_open, escapes) = (self.is_open(variable), self.escapes(variable));
+                self.host.looked_at.push(LookedAt { slot: local, is_open, escapes });
             }
         }
         self.in_globals(local)
@@ -88,12 +88,17 @@ impl Machine<'_> {
         if variable.constant {
             return true;
         }
-        if self.host.changed.contains(&variable.name) || self.host.has_left && self.is_open(variable) {
+        if self.host.changed.contains(&variable.name)
+            || self.host.has_left && self.is_open(variable)
+            || self.host.has_written_behind && self.escapes(variable)
+        {
             return false;
         }
         if self.begins_with_main() {
             let before = self.before_main();
-            return !(before.names.contains(&variable.name) || before.leaves && self.is_open(variable));
+            return !(before.names.contains(&variable.name)
+                || before.leaves && self.is_open(variable)
+                || before.behind && self.escapes(variable));
         }
         self.is_never_changed(variable)
     }
@@ -107,9 +112,14 @@ impl Machine<'_> {
 
     /// Whether code that is not seen may change a variable: it can name it, or was handed its address.
     fn is_open(&mut self, variable: &Declaration) -> bool {
-        if variable.constant || !variable.internal {
-            return !variable.constant;
+        match variable.constant || !variable.internal {
+            true => !variable.constant,
+            false => self.escapes(variable),
         }
+    }
+
+    /// Whether the address of a variable is handed on, or a reference to it.
+    fn escapes(&mut self, variable: &Declaration) -> bool {
         if let Some(known) = self.host.told.borrow().escaped.get(&variable.name) {
             return *known;
         }
@@ -213,12 +223,19 @@ impl Machine<'_> {
     /// Code of another file runs.
     pub(crate) fn leave_program(&mut self, why: &Unknown) {
         self.host.has_left = true;
-        for at in 0..self.host.looked_at.len() {
-            let (local, is_open) = self.host.looked_at[at];
-            if is_open {
-                self.lose_slot(LocalId(local), why);
-            }
-        }
+        self.lose_those(|it| it.is_open, why);
+    }
+
+    /// Something is written through a pointer or a reference that is not followed.
+    pub(super) fn write_behind(&mut self, why: &Unknown) {
+        self.host.has_written_behind = true;
+        self.lose_those(|it| it.escapes, why);
+    }
+
+    fn lose_those(&mut self, are_lost: fn(&LookedAt) -> bool, why: &Unknown) {
+        let lost: Vec<LocalId> =
+            self.host.looked_at.iter().filter(|it| are_lost(it)).map(|it| it.slot).collect();
+        lost.into_iter().for_each(|slot| self.lose_slot(slot, why));
     }
 
     /// What a file-scope or `static` variable holds may be anything, if it was made.

@@ -5,20 +5,23 @@
 //! k<<<1, 256, bytes>>>();
 //! ```
 //!
-//! Then the launch is not made where it does not fit. It says nothing of later launches if neither side of the
-//! condition leaves the function, as here, where a message is all that follows:
+//! Then the launch is not made where it does not fit. It says nothing of later launches if a message is all that
+//! follows:
 //!
 //! ```text
 //! if (bytes > properties.sharedMemPerBlock) printf("too many\n");
 //! ```
 //!
-//! A number that is written out is no question about the launch: `if (width() > 512)` asks for the width.
+//! A number that is written out and held against what a function returns is no question about the launch:
+//! `if (width() > 512)` asks for the width.
 
 use super::Machine;
+use super::unfollowed::takes_values;
 use crate::exec::loops::has_effects;
+use crate::exec::machine::Mode;
 use crate::exec::value::Value;
 use crate::ir::visit::children;
-use crate::ir::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 
 impl Machine<'_> {
     /// Adds the numbers that a condition which is not decided holds against something. Returns those that are new.
@@ -27,6 +30,13 @@ impl Machine<'_> {
         self.numbers_compared(cond, &mut numbers);
         numbers.retain(|number| self.host.asked.insert(*number));
         numbers
+    }
+
+    /// The same of an answer that is kept: `bool fits = bytes <= properties.sharedMemPerBlock;`.
+    pub(in crate::exec) fn note_asked_in(&mut self, kept: &Expr) {
+        if self.mode == Mode::Host && matches!(kept.kind, ExprKind::Binary(..) | ExprKind::Unary(..)) {
+            self.note_asked(kept);
+        }
     }
 
     /// Takes numbers back, which [`Machine::note_asked`] added: no launch behind the condition depends on it.
@@ -42,18 +52,23 @@ impl Machine<'_> {
                 self.numbers_compared(b, out);
             }
             ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, a, b) => {
-                self.number_of(a, out);
-                self.number_of(b, out);
+                for (side, other) in [(a, b), (b, a)] {
+                    if names_something(side) || !matches!(other.kind, ExprKind::Call { .. }) {
+                        self.number_of(side, out);
+                    }
+                }
             }
             // The function may hold it against something.
-            ExprKind::Call { args, .. } => args.iter().for_each(|arg| self.number_of(arg, out)),
+            ExprKind::Call { args, .. } => args.iter().for_each(|arg| {
+                self.number_of(arg, out);
+                self.numbers_compared(arg, out);
+            }),
             _ => {}
         }
     }
 
     fn number_of(&mut self, expr: &Expr, out: &mut Vec<i64>) {
-        if names_something(expr)
-            && !has_effects(expr)
+        if !has_effects(expr)
             && let Value::Int(int, _) = self.evaluate(expr)
         {
             out.extend(int.as_constant());
@@ -64,6 +79,36 @@ impl Machine<'_> {
     pub(in crate::exec) fn is_asked_about(&self, numbers: &[i64]) -> bool {
         numbers.iter().any(|number| *number > 1 && self.host.asked.contains(number))
     }
+}
+
+/// Whether statements do no more than to print something, so that what comes after them does not depend on them.
+pub(super) fn only_tell(stmts: &[Stmt]) -> bool {
+    let is_value = |it: &Declaration| it.init.as_ref().is_none_or(only_tells);
+    stmts.iter().all(|stmt| match &stmt.kind {
+        StmtKind::Expr(expr) => only_tells(expr),
+        StmtKind::Block(body) => only_tell(body),
+        StmtKind::Declare(list) => list.iter().all(is_value),
+        StmtKind::If { cond, then, otherwise } => only_tells(cond) && only_tell(then) && only_tell(otherwise),
+        _ => false,
+    })
+}
+
+fn only_tells(expr: &Expr) -> bool {
+    let is_known = match &expr.kind {
+        ExprKind::Assign(..)
+        | ExprKind::Step { .. }
+        | ExprKind::Launch(_)
+        | ExprKind::Lambda(_)
+        | ExprKind::Asm(_)
+        | ExprKind::Construct(..)
+        | ExprKind::Unsupported(_)
+        | ExprKind::Damaged => false,
+        ExprKind::Call { callee, .. } => takes_values(callee),
+        _ => true,
+    };
+    let mut all = is_known;
+    children(expr, &mut |inner| all = all && only_tells(inner));
+    all
 }
 
 /// Whether an expression holds a name, and so is more than a number that is written out.

@@ -31,6 +31,7 @@ impl Machine<'_> {
                 self.end_program();
             }
             None => {
+                self.note_asked(claim);
                 let before = self.state.claims.len();
                 self.claim(&condition, true);
                 if self.host.lenient && !self.some_way_meets(&condition) {

@@ -34,6 +34,10 @@ impl Machine<'_> {
         span: Span,
     ) {
         let why = callee.may_have_changed(span);
+        // It may end the program where that does not hold.
+        if takes(callee) != Takes::Values || by_value::is_macro(callee.name()) {
+            self.note_asked(arg);
+        }
         self.lose_handed_function(value, &why);
         if let Value::Closure(lambda, frame) = value {
             let is_run = by_value::runs_its_lambda(callee.name());
@@ -221,10 +225,23 @@ fn takes(callee: Callee<'_>) -> Takes {
     }
 }
 
+/// Whether what is called is a function of a library in C, or a method of a container, by its name. It returns, and changes
+/// no variable.
+pub(super) fn takes_values(callee: &Expr) -> bool {
+    let callee = match &callee.kind {
+        ExprKind::Path(path) => Callee::Path(path),
+        ExprKind::Member { name, .. } => Callee::Method(name),
+        _ => return false,
+    };
+    takes(callee) == Takes::Values && !by_value::is_macro(callee.name())
+}
+
 /// Whether something that is called and declared nowhere may belong to another file of the program.
 pub(super) fn may_change_anything(callee: Callee<'_>) -> bool {
     match callee {
-        Callee::Path(_) | Callee::Named(_) | Callee::Method(_) => matches!(takes(callee), Takes::Anything),
+        Callee::Path(_) | Callee::Named(_) | Callee::Method(_) => {
+            takes(callee) == Takes::Anything && !by_value::is_macro(callee.name())
+        }
         _ => false,
     }
 }

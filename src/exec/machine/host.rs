@@ -3,7 +3,7 @@
 use crate::domain::{Int, SymbolId};
 use crate::exec::value::{Condition, ObjectId};
 use crate::ir::namespace::Namespace;
-use crate::ir::{BinaryOp, Name, Path};
+use crate::ir::{BinaryOp, LocalId, Name, Path};
 use crate::slice::effects::{Effects, OfEach};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,7 @@ pub(crate) struct Told {
     pub effects: FxHashMap<Vec<Name>, Rc<Effects>>,
     /// The same of what runs before `main`.
     pub before_main: Option<Rc<Effects>>,
-    /// The names of functions that text calls which is not modelled, and the variables that are named there.
+    /// Functions without a written call that unmodelled text may run, and the variables it names.
     pub unfollowed: Option<Rc<(Vec<Name>, Vec<Name>)>>,
     /// Names of variables, and whether an address of them is ever handed on.
     pub escaped: FxHashMap<Name, bool>,
@@ -27,6 +27,16 @@ pub(crate) struct Told {
     pub written: FxHashMap<Name, bool>,
     /// The steps that all runs have taken.
     pub steps: u64,
+}
+
+/// A file-scope variable that was looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct LookedAt {
+    pub slot: LocalId,
+    /// Whether code that is not seen may change it.
+    pub is_open: bool,
+    /// Whether its address is handed on, or a reference to it.
+    pub escapes: bool,
 }
 
 /// What a run of host code keeps besides the machine's own.
@@ -42,18 +52,20 @@ pub(crate) struct Host {
     pub implied: Vec<Implied>,
     /// File-scope variables, by namespace and name: their slot in the outermost frame.
     pub globals: FxHashMap<(Namespace, Name), u32>,
-    /// The number of the first slot of `static` variables there, above 0 if there are any, and of each of those the function, where it is
-    /// declared, and what the template parameters stand for.
+    /// The first slot of `static` variables of functions there; above 0 once there are slots.
     pub first_static: usize,
+    /// Of each of those the function, where it is declared, and what the template parameters stand for.
     pub statics: Vec<(Name, Span, String)>,
     /// What the text tells, for all runs.
     pub told: Rc<RefCell<Told>>,
-    /// The slots of file-scope variables that were looked at, and whether code that is not seen may change them.
-    pub looked_at: Vec<(u32, bool)>,
-    /// The slots of what was lost with some effects, which are of [`Told`].
-    pub lost: FxHashMap<usize, Rc<[u32]>>,
+    /// The file-scope variables that were looked at.
+    pub looked_at: Vec<LookedAt>,
+    /// The slots of what was lost where functions of these names may have run.
+    pub lost: FxHashMap<Vec<Name>, Rc<[u32]>>,
     /// Whether code of another file ran.
     pub has_left: bool,
+    /// Whether something was written through a pointer or a reference that is not followed.
+    pub has_written_behind: bool,
     /// The names of file-scope variables that code may have changed which is not run.
     pub changed: FxHashSet<Name>,
     /// The names of the functions that may have run.

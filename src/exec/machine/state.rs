@@ -178,6 +178,7 @@ fn nothing() -> Arc<Function> {
             calls: FoundLater::default(),
             writes: FoundLater::default(),
             declared_types: FoundLater::default(),
+            shared_locals: FoundLater::default(),
             mentions: Mentions::default(),
             name_span: NOWHERE,
             span: NOWHERE,
