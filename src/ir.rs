@@ -12,9 +12,9 @@ pub(crate) mod declared;
 mod defaults;
 pub(crate) mod found_later;
 mod mentions;
-mod module;
 pub(crate) mod names;
 pub(crate) mod namespace;
+mod operators;
 pub(crate) mod print;
 pub(crate) mod program;
 pub(crate) mod shared_locals;
@@ -23,11 +23,12 @@ pub(crate) mod unrolling;
 pub(crate) mod visit;
 pub(crate) mod writes;
 
-use crate::source::Span;
+use crate::preproc::comments::Directive;
+use crate::source::{FileId, Span};
 use found_later::FoundLater;
 pub(crate) use mentions::Mentions;
-pub(crate) use module::{Alias, Enumeration, Module};
 use namespace::Namespace;
+pub(crate) use operators::{BinaryOp, Join, UnaryOp};
 use std::sync::Arc;
 
 /// An identifier.
@@ -335,71 +336,6 @@ pub struct Pack {
     pub join: Option<Join>,
     /// What is known of it as long as nothing is known of the pack.
     pub otherwise: Expr,
-}
-
-/// What joins the parts of a fold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Join {
-    /// `+`, `&&`, ...
-    Binary(BinaryOp),
-    /// `=`, `+=`, ...
-    Assign(Option<BinaryOp>),
-    /// `,`
-    Comma,
-}
-
-/// Unary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// `-`
-    Neg,
-    /// `!`
-    Not,
-    /// `~`
-    BitNot,
-    /// `+`
-    Plus,
-}
-
-/// Binary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `%`
-    Rem,
-    /// `<<`
-    Shl,
-    /// `>>`
-    Shr,
-    /// `&`
-    And,
-    /// `|`
-    Or,
-    /// `^`
-    Xor,
-    /// `&&`
-    LogicalAnd,
-    /// `||`
-    LogicalOr,
-    /// `==`
-    Eq,
-    /// `!=`
-    Ne,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>`
-    Gt,
-    /// `>=`
-    Ge,
 }
 
 /// A kernel launch in host code.
@@ -832,4 +768,73 @@ pub struct Field {
     pub volatile: bool,
     /// What it is unless something else is said, if that is written.
     pub init: Option<Expr>,
+}
+
+/// `typedef T Name;` and `using Name = T;`
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Alias {
+    /// The new name.
+    pub name: Name,
+    /// The namespaces around it.
+    pub namespace: Namespace,
+    /// Its template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// What it stands for.
+    pub ty: Type,
+}
+
+/// An enumeration that has a name.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Enumeration {
+    /// Its name alone, without those of the namespaces and classes around it.
+    pub name: Name,
+    /// The type of its numbers, if written.
+    pub underlying: Option<Type>,
+    /// Whether its enumerators stand there: `enum Side;` has none.
+    pub is_defined: bool,
+}
+
+/// One file, lowered on its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// Functions and methods, class members among them, in order of appearance.
+    pub functions: Vec<Arc<Function>>,
+    /// Structs, classes and unions, nested ones too.
+    pub records: Vec<Arc<Record>>,
+    /// Class templates that are only declared, without members: `template <class T, int N = 4> struct S;`.
+    pub declared_classes: Vec<Arc<Record>>,
+    /// File-scope variables and constants, enumerators too (each with an initialiser).
+    pub variables: Vec<Arc<Declaration>>,
+    /// Type aliases at file or namespace scope.
+    pub aliases: Vec<Arc<Alias>>,
+    /// `namespace fs = std::filesystem;`: the name, and those that it stands for. Of one that stands for different
+    /// namespaces in the file nothing is here.
+    pub namespace_aliases: Vec<(Name, Vec<Name>)>,
+    /// Enumerations that have a name, nested ones too.
+    pub enums: Vec<Enumeration>,
+    /// Class templates that have a deduction guide that is no template: `Buffer(char) -> Buffer<int>;`.
+    pub guided: Vec<Name>,
+    /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
+    pub instantiations: Vec<Path>,
+    /// Those of classes: `template class Buffer<float>`.
+    pub class_instantiations: Vec<Path>,
+    /// Parts that did not parse.
+    pub damage: Vec<Span>,
+    /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function
+    /// form) is visible in the text.
+    pub eight_byte_banks: bool,
+    /// Whether a variable, a member or an alias outside any function is `volatile`.
+    pub volatile: bool,
+    /// What its comments ask of the tool.
+    pub comments: Vec<Directive>,
+    /// The variables that its initialisers outside of functions may change, found when first asked for.
+    pub writes: FoundLater<Vec<writes::Write>>,
+    /// Names in text that is not modelled, in order: what happens to them there is not known.
+    pub unfollowed: Vec<Name>,
+    /// Whether a header was left out or not run to its end, so that macros may be missing.
+    pub is_cut_short: bool,
+    /// What stands under an `#if` that asks a macro which nothing defines: it may not be compiled.
+    pub undecided: Vec<Span>,
+    /// The file; `None` only for an empty module.
+    pub file: Option<FileId>,
 }

@@ -3,15 +3,15 @@
 //! Its body runs in the frame of the function that made it, with what it captured there. A `return` ends the body alone:
 //! whoever called goes on, and so do all who came.
 
-use super::machine::{CALL_DEPTH, Machine};
+use super::machine::{CALL_DEPTH, Machine, Mode};
 use super::packs::argument_at;
 use super::slots::Slot;
-use super::types::Ty;
+use super::types::{Ty, nameless};
 use super::unseen::Callee;
 use super::value::Value;
-use crate::domain::ThreadSet;
+use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::Call;
-use crate::ir::{Expr, Lambda, LocalId, Type};
+use crate::ir::{Expr, Lambda, LocalId, Param, Type};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -29,6 +29,19 @@ impl Machine<'_> {
         }
     }
 
+    /// What a lambda is called with by code that is not followed.
+    fn unseen_argument(&mut self, param: &Param, span: Span) -> Slot {
+        let words = "what a lambda is called with that is not followed";
+        let why = Unknown::new(Reason::UnknownFunction, span, words);
+        let ty = match self.resolve_type(&param.ty) {
+            Ty::Unknown(_) => Ty::Unknown(nameless::AUTO.into()),
+            ty => ty,
+        };
+        let variation = if self.mode == Mode::Host { Variation::Uniform } else { Variation::Maybe };
+        let value = self.unknown_of(&ty, variation, &param.name, &why);
+        Slot { value, ty, reference: false }
+    }
+
     /// The same; of a reference that is handed back, where it leads.
     pub(super) fn run_lambda(
         &mut self,
@@ -43,10 +56,11 @@ impl Machine<'_> {
         let told = self.told_by_call(lambda, frame, args);
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
         for (at, param) in lambda.params.iter().enumerate() {
-            let Some(arg) = argument_at(args, at) else { break };
-            let slot = match param.pack {
-                true => self.take_pack(param, args.get(at..).unwrap_or_default(), "a lambda", span),
-                false => self.argument(param, arg),
+            let slot = match (argument_at(args, at).or(param.default.as_ref()), param.pack) {
+                (None, true) => break,
+                (_, true) => self.take_pack(param, args.get(at..).unwrap_or_default(), "a lambda", span),
+                (Some(arg), false) => self.argument(param, arg),
+                (None, false) => self.unseen_argument(param, span),
             };
             slots.push((param.local, slot));
         }

@@ -416,8 +416,12 @@ impl Machine<'_> {
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
                     return number(self.lookup(path, super::value::NOWHERE));
                 }
-                let closed = self.closed_type(&resolved).unwrap_or_else(|| ty.clone());
-                Argument::Known(LaunchArg::Type(closed))
+                Argument::Known(match (self.closed_type(&resolved), ty) {
+                    (Some(closed), _) => LaunchArg::Type(closed),
+                    // It names what only this function knows.
+                    (None, Type::Decltype(_)) => LaunchArg::Unknown,
+                    (None, _) => LaunchArg::Type(ty.clone()),
+                })
             }
         }
     }

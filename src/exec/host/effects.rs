@@ -8,7 +8,7 @@ use crate::domain::Unknown;
 use crate::exec::machine::Mode;
 use crate::exec::types::Ty;
 use crate::exec::value::Value;
-use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name};
+use crate::ir::{Declaration, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Path};
 use crate::slice::effects::{Effects, effects, made_and_ended, run_by};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -130,12 +130,33 @@ impl Machine<'_> {
         found
     }
 
-    /// A function is handed to something that is not followed, which may call it.
+    /// A function is handed to something that is not followed, which may call it: so that its launches are seen, it is run
+    /// with any arguments.
     pub(super) fn lose_handed_function(&mut self, value: &Value, why: &Unknown) {
-        if let Value::Function(path) = value {
-            let names: Vec<Name> = self.kernels_of(path).into_iter().map(|it| it.path.name).collect();
-            self.lose_effects(&names, why);
+        let Value::Function(path) = value else { return };
+        let names: Vec<Name> = self.kernels_of(path).into_iter().map(|it| it.path.name).collect();
+        for name in &names {
+            let Some(function) = self.only_launching(name) else { continue };
+            self.run_function(&function, &Path::simple(name.clone()), None, &[], why.span);
         }
+        self.lose_effects(&names, why);
+    }
+
+    /// The only host function of a name, if it leads to a launch and is no template.
+    fn only_launching(&self, name: &Name) -> Option<Arc<Function>> {
+        if self.mode != Mode::Host {
+            return None;
+        }
+        let leads = |f: &&Arc<Function>| {
+            f.kind == FunctionKind::Host
+                && f.owner.is_none()
+                && f.template_params.is_empty()
+                && f.body.is_some()
+        };
+        let all = self.program.functions(name).iter().filter(|it| it.body.is_some());
+        let mut all = all.filter(|_| self.host.launching.contains(name));
+        let only = all.next().filter(leads)?;
+        all.next().is_none().then(|| Arc::clone(only))
     }
 
     /// What arguments lead to, where a call is not followed.
