@@ -112,14 +112,14 @@ impl Machine<'_> {
 
     /// Whether code that is not seen may change a variable: it can name it, or was handed its address.
     fn is_open(&mut self, variable: &Declaration) -> bool {
-        match variable.constant || !variable.internal {
-            true => !variable.constant,
-            false => self.escapes(variable),
-        }
+        !variable.constant && (!variable.internal || self.escapes(variable))
     }
 
     /// Whether the address of a variable is handed on, or a reference to it.
     fn escapes(&mut self, variable: &Declaration) -> bool {
+        if variable.constant {
+            return false;
+        }
         if let Some(known) = self.host.told.borrow().escaped.get(&variable.name) {
             return *known;
         }
