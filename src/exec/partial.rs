@@ -220,7 +220,10 @@ impl Machine<'_> {
             return Value::opaque(variation, why);
         }
         let int = match part {
-            Some(part) => self.own_in_type(part.int.clone(), to),
+            Some(part) => self.own_promoted(&part.int, part.scalar, to),
+            None if variation <= Variation::OfWarp => {
+                Int::symbol(self.world.symbols.fresh_of_warp(Origin::Own, range_of(to)))
+            }
             None => Int::symbol(self.world.symbols.fresh_per_thread(Origin::Own, range_of(to))),
         };
         Value::Opaque(variation, why, Some(Rc::new(Partial { int, scalar: to })))
