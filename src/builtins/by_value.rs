@@ -63,9 +63,11 @@ const BY_REFERENCE: [&str; 1] = ["ranges"];
 /// What stands in the names of macros that look at their arguments: `HIP_CHECK`, `CUDA_SAFE_CALL`.
 const CHECKING: [&str; 7] = ["CHECK", "CHK", "ASSERT", "SAFE", "CALL", "EXPECT", "REQUIRE"];
 
-/// Words in the names of macros that compute a number of their arguments: `DIV_UP`.
-const COMPUTING: [&str; 10] =
-    ["DIV", "DIVUP", "UPDIV", "CEIL", "CEILDIV", "ROUND", "ROUNDUP", "ALIGN", "MIN", "MAX"];
+/// The words that names of macros are made of that compute a number: `DIV_UP`, but not `SET_MAX`.
+const COMPUTING: [&str; 15] = [
+    "DIV", "DIVUP", "UPDIV", "IDIV", "INT", "CEIL", "CEILDIV", "ROUND", "ROUNDUP", "ALIGN", "UP", "DOWN",
+    "TO", "MIN", "MAX",
+];
 
 /// How the names of macros begin that run the lambda which they are given, once.
 const DISPATCHING: [&str; 1] = ["AT_DISPATCH"];
@@ -429,7 +431,7 @@ fn is_of_c_library(name: &str) -> bool {
 
 /// Whether a macro checks its arguments, or computes a number of them.
 fn reads_only(name: &str) -> bool {
-    CHECKING.iter().any(|it| name.contains(it)) || name.split('_').any(|word| COMPUTING.contains(&word))
+    CHECKING.iter().any(|it| name.contains(it)) || name.split('_').all(|word| COMPUTING.contains(&word))
 }
 
 /// Whether it is written as macros are. What they stand for is text that belongs where they are named.
@@ -446,7 +448,7 @@ mod tests {
         assert_eq!(takes(None, None, "cudaMalloc"), Takes::Values);
         assert_eq!(takes(None, None, "customize"), Takes::Anything);
         assert_eq!(takes(None, None, "CEIL_DIV"), Takes::Values);
-        assert_eq!(takes(None, None, "SET_WIDTH"), Takes::Text);
+        assert_eq!(takes(None, None, "SET_MAX"), Takes::Text);
         assert_eq!(takes(None, None, "HIP_CHECK"), Takes::Values);
         assert_eq!(takes(None, None, "CHECK_LAST"), Takes::Values);
         assert_eq!(takes(None, None, "get"), Takes::Anything);

@@ -11,10 +11,10 @@
 //! | the result of a lambda, of one of several functions | either, where there is an enumeration with such numbers |
 
 use super::machine::Machine;
-use super::types::Ty;
+use super::types::{Layout, Ty};
 use crate::builtins::Coordinate;
 use crate::ir::declared::declaration_in;
-use crate::ir::visit::children;
+use crate::ir::visit::names_local;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, TemplateParamKind, Type, UnaryOp};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -88,18 +88,24 @@ impl Machine<'_> {
     fn named_type_of_auto(&mut self, local: LocalId) -> Option<Ty> {
         let function = Arc::clone(&self.frame()?.function);
         let init = declaration_in(function.body.as_deref()?, local)?.init.as_ref()?;
-        let mut names_itself = false;
-        each_local(init, &mut |named| names_itself |= named == local);
-        if names_itself { None } else { self.named_type_of(init) }
+        if names_local(init, local) { None } else { self.named_type_of(init) }
+    }
+
+    /// The class of an object, or of what a pointer leads to.
+    fn class_of(&mut self, base: &Expr) -> Option<Rc<Layout>> {
+        match self.type_of(base) {
+            Ty::Record(layout) => Some(layout),
+            Ty::Pointer(inner) => match &*inner {
+                Ty::Record(layout) => Some(Rc::clone(layout)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What the only method of that name returns, of a class without base classes.
     fn named_type_of_method(&mut self, base: &Expr, name: &str) -> Option<Ty> {
-        let ty = match self.type_of(base) {
-            Ty::Pointer(inner) => (*inner).clone(),
-            ty => ty,
-        };
-        let Ty::Record(layout) = ty else { return None };
+        let layout = self.class_of(base)?;
         let mut own =
             self.program.functions(name).iter().filter(|it| it.owner.as_ref() == Some(&layout.name));
         let (only, others) = (own.next()?.clone(), own.next());
@@ -158,11 +164,7 @@ impl Machine<'_> {
     }
 
     fn named_type_of_member(&mut self, base: &Expr, name: &str) -> Option<Ty> {
-        let ty = match self.type_of(base) {
-            Ty::Pointer(inner) => (*inner).clone(),
-            ty => ty,
-        };
-        let Ty::Record(layout) = ty else { return None };
+        let layout = self.class_of(base)?;
         let Some(record) = layout.record.clone() else {
             return layout.field(name).map(|field| field.ty.clone());
         };
@@ -186,13 +188,6 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-fn each_local(expr: &Expr, act: &mut dyn FnMut(LocalId)) {
-    if let ExprKind::Local(local) = &expr.kind {
-        act(*local);
-    }
-    children(expr, &mut |inner| each_local(inner, act));
 }
 
 /// The integer that a type is, or leads to.

@@ -22,8 +22,8 @@ use super::machine::{Change, Found, Kind, LoopKey, Machine, Mark, State, slot_va
 use super::recurrence::object_of;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, SymbolId, Variation, lcm};
-use crate::ir::visit::{children, own_stmts};
-use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage};
+use crate::ir::visit::{names_local, own_stmts};
+use crate::ir::{LocalId, Stmt, StmtKind, Storage};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
@@ -234,7 +234,7 @@ impl Machine<'_> {
         let Value::Int(_, scalar) = value else { return false };
         let ends_loop = || {
             let is_here = frame + 1 == self.state.frames.len();
-            is_here && parts.cond.is_some_and(|cond| mentions(cond, local))
+            is_here && parts.cond.is_some_and(|cond| names_local(cond, local))
         };
         !parts.counted && scalar.bytes() < 4 && step.as_constant() != Some(0) && !ends_loop()
     }
@@ -427,12 +427,6 @@ impl Machine<'_> {
         }
         state
     }
-}
-
-fn mentions(expr: &Expr, local: LocalId) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::Local(it) if it == local);
-    children(expr, &mut |child| found = found || mentions(child, local));
-    found
 }
 
 fn declared(stmt: &Stmt, found: &mut FxHashSet<LocalId>) {

@@ -1,6 +1,6 @@
-//! Which functions does a function's text call, and what does it launch?
+//! Which functions does a function call, which kernels does it launch, and what do its expressions name?
 
-use super::{Expr, ExprKind, Function, Name, Stmt, StmtKind};
+use super::{Expr, ExprKind, Function, LocalId, Name, Stmt, StmtKind};
 
 /// Something that a visit finds.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,14 @@ pub(crate) fn called_names(function: &Function) -> &[Name] {
         });
         names
     })
+}
+
+/// Whether an expression names a variable of its function.
+#[must_use]
+pub(crate) fn names_local(expr: &Expr, local: LocalId) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::Local(it) if it == local);
+    children(expr, &mut |child| found = found || names_local(child, local));
+    found
 }
 
 /// The launches with `<<<...>>>` in a body.

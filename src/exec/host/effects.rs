@@ -144,19 +144,14 @@ impl Machine<'_> {
 
     /// The only host function of a name, if it leads to a launch and is no template.
     fn only_launching(&self, name: &Name) -> Option<Arc<Function>> {
-        if self.mode != Mode::Host {
+        if self.mode != Mode::Host || !self.host.launching.contains(name) {
             return None;
         }
-        let leads = |f: &&Arc<Function>| {
-            f.kind == FunctionKind::Host
-                && f.owner.is_none()
-                && f.template_params.is_empty()
-                && f.body.is_some()
-        };
-        let all = self.program.functions(name).iter().filter(|it| it.body.is_some());
-        let mut all = all.filter(|_| self.host.launching.contains(name));
-        let only = all.next().filter(leads)?;
-        all.next().is_none().then(|| Arc::clone(only))
+        let mut defined = self.program.functions(name).iter().filter(|it| it.body.is_some());
+        let (only, others) = (defined.next()?, defined.next());
+        let is_plain =
+            only.kind == FunctionKind::Host && only.owner.is_none() && only.template_params.is_empty();
+        (others.is_none() && is_plain).then(|| Arc::clone(only))
     }
 
     /// What arguments lead to, where a call is not followed.

@@ -16,7 +16,7 @@
 //! `if (width() > 512)` asks for the width.
 
 use super::Machine;
-use super::unfollowed::takes_values;
+use super::unfollowed::names_library;
 use crate::exec::loops::has_effects;
 use crate::exec::machine::Mode;
 use crate::exec::value::Value;
@@ -103,7 +103,7 @@ fn only_tells(expr: &Expr) -> bool {
         | ExprKind::Construct(..)
         | ExprKind::Unsupported(_)
         | ExprKind::Damaged => false,
-        ExprKind::Call { callee, .. } => takes_values(callee),
+        ExprKind::Call { callee, .. } => names_library(callee),
         _ => true,
     };
     let mut all = is_known;

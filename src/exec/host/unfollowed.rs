@@ -35,7 +35,7 @@ impl Machine<'_> {
     ) {
         let why = callee.may_have_changed(span);
         // It may end the program where that does not hold.
-        if takes(callee) != Takes::Values || by_value::is_macro(callee.name()) {
+        if !is_of_library(callee) {
             self.note_asked(arg);
         }
         self.lose_handed_function(value, &why);
@@ -225,23 +225,24 @@ fn takes(callee: Callee<'_>) -> Takes {
     }
 }
 
-/// Whether what is called is a function of a library in C, or a method of a container, by its name. It returns, and changes
-/// no variable.
-pub(super) fn takes_values(callee: &Expr) -> bool {
-    let callee = match &callee.kind {
-        ExprKind::Path(path) => Callee::Path(path),
-        ExprKind::Member { name, .. } => Callee::Method(name),
-        _ => return false,
-    };
+/// Whether an expression is what a call of a known library calls, which returns and changes no variable.
+pub(super) fn names_library(callee: &Expr) -> bool {
+    match &callee.kind {
+        ExprKind::Path(path) => is_of_library(Callee::Path(path)),
+        ExprKind::Member { name, .. } => is_of_library(Callee::Method(name)),
+        _ => false,
+    }
+}
+
+/// A macro that only reads its arguments may still end the program.
+fn is_of_library(callee: Callee<'_>) -> bool {
     takes(callee) == Takes::Values && !by_value::is_macro(callee.name())
 }
 
 /// Whether something that is called and declared nowhere may belong to another file of the program.
 pub(super) fn may_change_anything(callee: Callee<'_>) -> bool {
     match callee {
-        Callee::Path(_) | Callee::Named(_) | Callee::Method(_) => {
-            takes(callee) == Takes::Anything && !by_value::is_macro(callee.name())
-        }
+        Callee::Path(_) | Callee::Named(_) | Callee::Method(_) => takes(callee) == Takes::Anything,
         _ => false,
     }
 }
