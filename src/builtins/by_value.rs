@@ -60,10 +60,10 @@ const REFERRING: [&str; 22] = [
 /// Namespaces in the standard library whose functions take what they change by reference.
 const BY_REFERENCE: [&str; 1] = ["ranges"];
 
-/// What stands in the names of macros that look at their arguments: `HIP_CHECK`, `CUDA_SAFE_CALL`.
+/// Parts of the names of macros that only check their arguments: `HIP_CHECK`, `CUDA_SAFE_CALL`.
 const CHECKING: [&str; 7] = ["CHECK", "CHK", "ASSERT", "SAFE", "CALL", "EXPECT", "REQUIRE"];
 
-/// The words that names of macros are made of that compute a number: `DIV_UP`, but not `SET_MAX`.
+/// The words in the name of a macro that computes a number. All words have to be of these: `DIV_UP`, but not `SET_MAX`.
 const COMPUTING: [&str; 15] = [
     "DIV", "DIVUP", "UPDIV", "IDIV", "INT", "CEIL", "CEILDIV", "ROUND", "ROUNDUP", "ALIGN", "UP", "DOWN",
     "TO", "MIN", "MAX",

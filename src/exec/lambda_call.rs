@@ -31,7 +31,7 @@ impl Machine<'_> {
 
     /// What a lambda is called with by code that is not followed.
     fn unseen_argument(&mut self, param: &Param, span: Span) -> Slot {
-        let words = "what a lambda is called with that is not followed";
+        let words = "the code that calls this lambda is not followed";
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         let ty = match self.resolve_type(&param.ty) {
             Ty::Unknown(_) => Ty::Unknown(nameless::AUTO.into()),

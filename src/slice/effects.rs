@@ -77,7 +77,7 @@ struct Walk<'p> {
     effects: Effects,
     /// Names of functions that may run.
     open: Vec<Name>,
-    /// The one that is looked at.
+    /// The function whose body is walked.
     function: Option<&'p Function>,
 }
 

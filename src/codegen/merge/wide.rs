@@ -34,7 +34,7 @@ pub struct Wide {
 }
 
 impl Wide {
-    /// What has to be the same of all requests of a piece of code.
+    /// What all requests of one piece of code must share.
     pub(super) fn role(&self) -> (u32, bool, u16) {
         (self.bytes, self.sure, self.parts)
     }

@@ -32,7 +32,7 @@ impl Machine<'_> {
         numbers
     }
 
-    /// The same of an answer that is kept: `bool fits = bytes <= properties.sharedMemPerBlock;`.
+    /// The same for an answer that is stored: `bool fits = bytes <= properties.sharedMemPerBlock;`.
     pub(in crate::exec) fn note_asked_in(&mut self, kept: &Expr) {
         if self.mode == Mode::Host && matches!(kept.kind, ExprKind::Binary(..) | ExprKind::Unary(..)) {
             self.note_asked(kept);
@@ -81,7 +81,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether statements do no more than to print something, so that what comes after them does not depend on them.
+/// Whether statements only print, so that nothing after them depends on them.
 pub(super) fn only_tell(stmts: &[Stmt]) -> bool {
     let is_value = |it: &Declaration| it.init.as_ref().is_none_or(only_tells);
     stmts.iter().all(|stmt| match &stmt.kind {
