@@ -14,17 +14,17 @@
 use super::compile::compiler;
 use super::execution::{Launch, read};
 use super::findings::{ALL_RULES, Finding, base, faults, findings, unconfirmed};
-use super::kernel_files;
 use super::mutation::{OPERATORS, Operator, mutated};
 use super::said::{Said, said};
+use super::{is_sampled, kernel_files};
 use crate::support::folder::folder;
 use crate::support::thorough;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// If not thorough, one of so many files is taken for each operator: by its name, so that a new file moves no other.
-const ONE_OF: usize = 3;
+/// If not thorough, one of so many files is taken for each operator.
+const ONE_OF: usize = 6;
 /// How much lower the share of those may be that are told of: they are few.
 const BY_CHANCE: f64 = 0.1;
 
@@ -159,11 +159,6 @@ pub fn error_lines(path: &Path, error: &str) -> BTreeSet<usize> {
         .collect()
 }
 
-/// A number that a file's name tells.
-fn by_name(file: &Path) -> usize {
-    file.file_stem().map_or(0, |name| name.as_encoded_bytes().iter().map(|&byte| usize::from(byte)).sum())
-}
-
 #[test]
 fn faults_that_are_put_in_are_told() {
     if let Err(why) = compiler() {
@@ -184,7 +179,7 @@ fn faults_that_are_put_in_are_told() {
     for (rank, operator) in OPERATORS.iter().enumerate() {
         let numbers = |at: usize| (0..places).map(move |number| (at, number));
         let mut mutants: Vec<(usize, usize)> = (0..files.len()).flat_map(numbers).collect();
-        mutants.retain(|(at, _)| thorough() || (by_name(&files[*at]) + rank).is_multiple_of(ONE_OF));
+        mutants.retain(|(at, _)| is_sampled(&files[*at], rank, ONE_OF));
         let mutant = |(at, number): &(usize, usize)| judge(&files[*at], &before[*at], operator, *number);
         let tallies: Vec<Tally> = mutants.par_iter().map(mutant).collect();
         let mut tally = Tally::default();

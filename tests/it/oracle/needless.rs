@@ -13,13 +13,16 @@
 use super::compile;
 use super::execution;
 use super::findings::{base, findings};
-use super::kernel_files;
 use super::races::{Between, races};
+use super::{is_sampled, kernel_files};
 use crate::support::folder::folder;
+use crate::support::thorough;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// If not thorough, one of so many files is taken.
+const ONE_OF: usize = 3;
 /// Barriers that have to be told of in all files.
 const LEAST_AS_WRITTEN: usize = 20;
 const LEAST_WITH_MORE: usize = 200;
@@ -99,7 +102,8 @@ fn nothing_races_without_needless_barriers() {
         return;
     }
     let word = std::env::var("CUDALINT_ORACLE").unwrap_or_default();
-    let files: Vec<PathBuf> = kernel_files(&word);
+    let mut files: Vec<PathBuf> = kernel_files(&word);
+    files.retain(|path| is_sampled(path, 1, ONE_OF));
     for (has_more, least) in [(false, LEAST_AS_WRITTEN), (true, LEAST_WITH_MORE)] {
         let text = |path: &PathBuf| {
             let text = std::fs::read_to_string(path).unwrap();
@@ -112,6 +116,9 @@ fn nothing_races_without_needless_barriers() {
         let wrong: Vec<&str> = tallies.iter().flat_map(|(_, wrong)| wrong).map(String::as_str).collect();
         println!("{told} barriers are told of, {} races come of taking them out", wrong.len());
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        assert!(told >= least || !word.is_empty(), "only {told} are told of");
+        assert!(
+            told >= least / (if thorough() { 1 } else { 2 * ONE_OF }) || !word.is_empty(),
+            "only {told} are told of"
+        );
     }
 }
