@@ -17,6 +17,7 @@ mod elements;
 mod globals;
 mod guarded;
 mod refuted;
+mod related;
 mod residues;
 pub(super) mod settled;
 mod switched;
@@ -84,7 +85,8 @@ impl Machine<'_> {
     /// condition itself.
     fn note_implied(&mut self, claims: &[Claim], before: usize, made: (SymbolId, bool)) {
         if let Some(asked) = claims.get(before + 1..).filter(|asked| !asked.is_empty()) {
-            self.host.implied.push(Implied { context: claims[..before].into(), made, asked: asked.into() });
+            let implied = Implied { context: claims[..before].into(), asked: asked.into() };
+            self.host.implied.entry(made).or_default().push(implied);
         }
     }
 

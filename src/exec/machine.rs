@@ -19,6 +19,7 @@ mod pitch;
 mod settings;
 mod stack;
 mod state;
+mod ways;
 
 use super::value::{Env, NOWHERE, ObjectId};
 use crate::domain::{Reason, Shape, ThreadSet, Unknown, World};
@@ -34,7 +35,7 @@ pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
 pub(crate) use compiler::{ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
-pub(crate) use host::{ChosenKernel, Claim, Host, How, Implied, LookedAt, Made, Told};
+pub(crate) use host::{ChosenKernel, Host, How, Implied, LookedAt, Made, Told};
 pub(crate) use lookups::{Lambdas, Lookups};
 pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey, LoopPlace};
 pub(crate) use mark::Mark;
@@ -46,6 +47,7 @@ pub(crate) use memory::{
 pub(crate) use pitch::{Extra, Longer, Pitch};
 pub(crate) use settings::{Aim, Asserted, Effort, Mode, Settings};
 pub(crate) use state::{Frame, LoopMask, OpenWays, State, empty_frame, slot_value};
+pub(crate) use ways::{Claim, Groups, Ways};
 
 /// Calls within calls.
 pub const CALL_DEPTH: usize = 24;

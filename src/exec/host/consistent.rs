@@ -10,11 +10,12 @@ use super::Machine;
 use super::bounds::Bounds;
 use super::choices::Way;
 use super::residues::{Quotient, Residues};
-use crate::domain::{Int, SymbolId};
-use crate::exec::machine::{How, Implied, Made};
+use crate::domain::{Int, Lanes, SymbolId};
+use crate::exec::machine::{How, Implied, Made, Ways};
 use crate::exec::value::{Condition, Relation};
 use crate::ir::BinaryOp;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// A sum of unknown numbers without its constant: each symbol with its factor, the first one positive.
@@ -36,16 +37,63 @@ impl Machine<'_> {
     /// Whether the conditions around and those of the choices can hold together when the choices went as `way` says.
     /// Only a certain no is a no.
     pub(super) fn is_consistent(&self, way: &Way) -> bool {
+        let host = &self.host;
+        let implied = host.implied.values().map(Vec::len).sum();
+        let mut ways = host.ways.borrow_mut();
+        ways.keep_for(
+            &self.state.claims,
+            &self.state.facts,
+            [host.made.len(), host.conditions.len(), implied],
+        );
+        let is_consistent = self.can_hold_together(&[], &mut ways) && self.can_hold_together(way, &mut ways);
+        // Neither what is remembered nor what is left out changes anything.
+        #[cfg(test)]
+        assert_eq!(is_consistent, self.is_possible(&self.conditions_on(way), way));
+        is_consistent
+    }
+
+    /// Whether the conditions around that bear on the choices can hold together with those of the choices; without
+    /// choices, all that are around.
+    fn can_hold_together(&self, way: &Way, ways: &mut Ways) -> bool {
+        if let Some(known) = ways.consistent.get(way) {
+            return *known;
+        }
+        let mut all = self.conditions_on(way);
+        if !way.is_empty() {
+            let bearing = self.bearing_on(way, ways);
+            // The conditions around come first.
+            let mut at = 0;
+            all.retain(|_| {
+                at += 1;
+                bearing.get(at - 1).is_none_or(|it| *it)
+            });
+        }
+        let is_possible = self.is_possible(&all, way);
+        ways.consistent.insert(way.to_vec(), is_possible);
+        is_possible
+    }
+
+    /// Whether conditions can hold together, or fail, when the choices went as `way` says.
+    fn is_possible(&self, all: &[(&Condition, bool)], way: &Way) -> bool {
+        let known = self.known_by(all, way);
+        let is_as_known = |(condition, holds): &(&Condition, bool)| {
+            self.decided_by(condition, &known).is_none_or(|it| it == *holds)
+        };
+        known.bounds.are_possible() && all.iter().all(is_as_known)
+    }
+
+    /// The conditions around, then those of the choices, then what was asked besides where the choices went that way.
+    fn conditions_on(&self, way: &Way) -> Vec<(&Condition, bool)> {
         let chosen = way.iter().filter_map(|(choice, side)| {
             let condition = self.host.conditions.get(choice)?;
             Some((condition, *side))
         });
         let around = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
-        let mut all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
+        let mut all: Vec<(&Condition, bool)> = around.chain(chosen).collect();
         // What was asked on a side holds once its context does. An outer `if` ends after those in it, so what tells the
         // context may stand behind.
-        let mut waiting: Vec<&Implied> =
-            self.host.implied.iter().filter(|it| way.contains(&it.made)).collect();
+        let implied = way.iter().filter_map(|made| self.host.implied.get(made));
+        let mut waiting: Vec<&Implied> = implied.flatten().collect();
         loop {
             let is_met = |implied: &Implied| {
                 let holds = |claim: &(Condition, bool)| {
@@ -60,11 +108,7 @@ impl Machine<'_> {
             all.extend(met.iter().flat_map(|it| it.asked.iter()).map(|claim| (&claim.0, claim.1)));
             waiting = rest;
         }
-        let known = self.known_by(&all, way);
-        known.bounds.are_possible()
-            && all
-                .iter()
-                .all(|(condition, holds)| self.decided_by(condition, &known).is_none_or(|it| it == *holds))
+        all
     }
 
     /// What conditions say that hold, or fail.
@@ -169,7 +213,7 @@ impl Machine<'_> {
         relation: Relation,
         known: &Known<'_>,
     ) -> Option<(Sum, Relation, i128)> {
-        let (mut sum, constant) = linear(&self.chosen(difference, known)?)?;
+        let (mut sum, constant) = linear(self.chosen(difference, known)?.as_ref())?;
         let value = -i128::from(constant);
         match sum.first() {
             Some((_, ..0)) => {
@@ -211,24 +255,40 @@ impl Machine<'_> {
     fn operation(&self, sum: &Sum, known: &Known<'_>) -> Option<(BinaryOp, Int, i64)> {
         let [(symbol, 1)] = sum.as_slice() else { return None };
         let Made { how: How::Operation(op), x, y, .. } = self.host.made.get(symbol)? else { return None };
-        Some((*op, self.chosen(x, known)?, self.chosen(y, known)?.as_constant()?))
+        Some((*op, self.chosen(x, known)?.into_owned(), self.chosen(y, known)?.as_constant()?))
     }
 
     /// A number with each choice in it replaced by the side that was taken, and each symbol by its number, as far as
     /// these are known.
-    fn chosen(&self, int: &Int, known: &Known<'_>) -> Option<Int> {
+    fn chosen<'i>(&self, int: &'i Int, known: &Known<'_>) -> Option<Cow<'i, Int>> {
+        let is_same = |(id, factor): &(SymbolId, Lanes)| {
+            factor.as_constant().is_some() && self.symbol_on_way(*id, known, &Option::is_none)
+        };
+        // Most symbols are numbers of which nothing is known.
+        if int.terms.iter().all(is_same) {
+            return Some(Cow::Borrowed(int));
+        }
         let mut sum = Int::known(int.base.clone());
         for (id, factor) in &int.terms {
-            let asked = known.symbols.borrow().get(id).cloned();
-            let term = asked.unwrap_or_else(|| {
-                let term = self.chosen_symbol(*id, known);
-                known.symbols.borrow_mut().insert(*id, term.clone());
-                term
+            let factor = factor.as_constant()?;
+            let term = self.symbol_on_way(*id, known, &|term| match term {
+                Some(term) => self.world.scale(term, factor),
+                None => self.world.scale(&Int::symbol(*id), factor),
             });
-            let term = term.unwrap_or_else(|| Int::symbol(*id));
-            sum = self.world.add(&sum, &self.world.scale(&term, factor.as_constant()?));
+            sum = self.world.add(&sum, &term);
         }
-        Some(sum)
+        Some(Cow::Owned(sum))
+    }
+
+    /// Reads what a symbol is on a way, worked out when it is first asked for; `None`: itself.
+    fn symbol_on_way<T>(&self, id: SymbolId, known: &Known<'_>, read: &dyn Fn(&Option<Int>) -> T) -> T {
+        if let Some(term) = known.symbols.borrow().get(&id) {
+            return read(term);
+        }
+        let term = self.chosen_symbol(id, known);
+        let result = read(&term);
+        known.symbols.borrow_mut().insert(id, term);
+        result
     }
 
     fn chosen_symbol(&self, id: SymbolId, known: &Known<'_>) -> Option<Int> {
@@ -239,14 +299,14 @@ impl Machine<'_> {
         match how {
             How::Either(choice) => {
                 let (_, side) = known.way.iter().find(|(made, _)| made == choice)?;
-                self.chosen(if *side { x } else { y }, known)
+                self.chosen(if *side { x } else { y }, known).map(Cow::into_owned)
             }
             How::Operation(op) => {
                 let (x, y) = (self.chosen(x, known)?, self.chosen(y, known)?);
                 match (op, x.as_constant(), y.as_constant()) {
                     (BinaryOp::Mul, Some(factor), _) => Some(self.world.scale(&y, factor)),
                     (BinaryOp::Mul, _, Some(factor)) => Some(self.world.scale(&x, factor)),
-                    (BinaryOp::Div, None, Some(1)) => Some(x),
+                    (BinaryOp::Div, None, Some(1)) => Some(x.into_owned()),
                     (_, Some(x), Some(y)) => super::settled::operate(*op, x, y).map(Int::constant),
                     _ => None,
                 }
@@ -258,6 +318,9 @@ impl Machine<'_> {
 
 /// Whether two conditions ask for the same, wherever they stand.
 fn is_same(one: &Condition, other: &Condition) -> bool {
+    if std::ptr::eq(one, other) {
+        return true;
+    }
     match (one, other) {
         (
             Condition::Compare { difference: x, relation: one, .. },

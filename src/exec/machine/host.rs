@@ -1,5 +1,6 @@
 //! What does a run of host code keep besides?
 
+use super::ways::{Claim, Ways};
 use crate::domain::{Int, SymbolId};
 use crate::exec::value::{Condition, ObjectId};
 use crate::ir::namespace::Namespace;
@@ -49,7 +50,9 @@ pub(crate) struct Host {
     /// The conditions that make choices.
     pub conditions: FxHashMap<SymbolId, Condition>,
     /// What was asked on sides of choices.
-    pub implied: Vec<Implied>,
+    pub implied: FxHashMap<(SymbolId, bool), Vec<Implied>>,
+    /// Whether the conditions can hold together on ways that were asked about.
+    pub ways: RefCell<Ways>,
     /// File-scope variables, by namespace and name: their slot in the outermost frame.
     pub globals: FxHashMap<(Namespace, Name), u32>,
     /// The first slot of `static` variables of functions there; above 0 once there are slots.
@@ -98,15 +101,11 @@ pub(crate) struct Host {
     pub warp_size: Option<SymbolId>,
 }
 
-/// A condition that holds, or fails.
-pub(crate) type Claim = Rc<(Condition, bool)>;
-
 /// What was asked on a side of a choice, and so holds where the choice goes that way.
 #[derive(Clone, Debug)]
 pub(crate) struct Implied {
     /// What was asked before the choice: it is not made elsewhere.
     pub context: Rc<[Claim]>,
-    pub made: (SymbolId, bool),
     pub asked: Rc<[Claim]>,
 }
 
