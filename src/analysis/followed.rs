@@ -13,10 +13,11 @@
 //! ```
 
 use super::context::Definers;
+use crate::exec::entry::{Led, Manner};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name};
 use crate::preproc::{Included, Outside};
-use crate::scenario::hosts::{Led, Question};
+use crate::scenario::hosts::Question;
 use crate::slice::written::is_written;
 use crate::source::{FileId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,7 +36,7 @@ pub(super) struct Followed {
 struct Asked {
     function: Span,
     settings: usize,
-    lenient: bool,
+    manner: Manner,
     /// Of the names that it leads to, where each is defined and whether it leads to a launch.
     names: u64,
 }
@@ -77,8 +78,8 @@ impl<'a> Asking<'a> {
                 (file, outsides.get(file)).hash(&mut hasher);
             }
         }
-        let Question { lenient, .. } = *question;
-        Some(Asked { function: function.span, settings: self.settings, lenient, names: hasher.finish() })
+        let manner = question.manner;
+        Some(Asked { function: function.span, settings: self.settings, manner, names: hasher.finish() })
     }
 }
 
@@ -138,8 +139,9 @@ mod tests {
         let bytes = files.map(|(path, text)| (Path::new(path), text.as_bytes().to_vec()));
         assert_eq!(run.analyze_all(bytes.into(), Wanted::Findings).len(), files.len());
         let known = run.followed.known.lock().unwrap();
-        let block =
-            |led: &Arc<OnceLock<Led>>| led.get().unwrap().0.iter().map(|launch| launch.block[0]).next();
+        let block = |led: &Arc<OnceLock<Led>>| {
+            led.get().unwrap().launches.iter().map(|launch| launch.block[0]).next()
+        };
         let mut blocks: Vec<Option<i64>> = known.values().filter_map(block).collect();
         blocks.sort_unstable();
         // `d.cu` and `e.cu` are one; `c.cu` divides by another number, and `f.cu` has a macro of its own.

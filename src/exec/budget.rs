@@ -23,7 +23,7 @@ const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
 const HOST_STEP_BUDGET: u64 = 150_000;
 /// What all runs of host code for one file take before the others are short. Names as common as `run` lead everywhere.
-pub(super) const FILE_HOST_STEP_BUDGET: u64 = 40 * HOST_STEP_BUDGET;
+const FILE_HOST_STEP_BUDGET: u64 = 40 * HOST_STEP_BUDGET;
 /// What all runs for one file take before less effort is made.
 const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
 /// What the further variants of one kernel take before the rest is left out.
@@ -129,6 +129,25 @@ pub(crate) struct Mark {
     further: u64,
 }
 
+/// What the runs of host code for one file have taken.
+#[derive(Debug, Default)]
+pub(crate) struct HostBudget {
+    steps: Cell<u64>,
+}
+
+impl HostBudget {
+    /// Whether the next run is to be short, as the others were long.
+    #[must_use]
+    pub(crate) fn is_short(&self) -> bool {
+        self.steps.get() > FILE_HOST_STEP_BUDGET
+    }
+
+    /// Counts the steps of a run, whether it was made now or is remembered.
+    pub(crate) fn charge(&self, steps: u64) {
+        self.steps.set(self.steps.get().saturating_add(steps));
+    }
+}
+
 /// What some runs for a file took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spent {
@@ -223,5 +242,19 @@ impl Machine<'_> {
             ));
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_code_that_took_long_makes_what_follows_short() {
+        let budget = HostBudget::default();
+        budget.charge(FILE_HOST_STEP_BUDGET);
+        assert!(!budget.is_short());
+        budget.charge(1);
+        assert!(budget.is_short());
     }
 }

@@ -1,7 +1,7 @@
 //! Where does a run begin: at a kernel with its scenario, or at host code for its launches?
 
 use super::barriers::contents;
-use super::budget::{FILE_HOST_STEP_BUDGET, FileBudget};
+use super::budget::FileBudget;
 use super::launch::{bind_launched, launch_environment};
 use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, OpenWays, Pitch, Told};
 use super::slots::{Slot, Slots};
@@ -191,30 +191,46 @@ fn run_in_lengths(
     (trace, steps)
 }
 
-/// Runs a host function for the launches it leads to. Also whether launches may be missing because a way that the numbers
-/// refute was left. `launching`: the functions that lead to a launch. `told`: what the text tells, for all runs of the
-/// program. `lenient`: such a way goes on.
+/// What a host function leads to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Led {
+    /// Its launches.
+    pub launches: Vec<LaunchSite>,
+    /// Whether some may be missing because a way that the numbers refute was left.
+    pub cut: bool,
+    /// The steps that this took.
+    pub steps: u64,
+}
+
+/// How a host function is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Manner {
+    /// Whether a way that the numbers refute goes on.
+    pub lenient: bool,
+    /// Whether the run is to be short.
+    pub is_short: bool,
+}
+
+/// Runs a host function for the launches it leads to. `launching`: the functions that lead to a launch. `told`: what the
+/// text tells, for all runs of the program.
 #[must_use]
 pub(crate) fn run_host(
     program: &Program,
     function: &Arc<Function>,
     instance: &Instance,
     (launching, told): (&Rc<FxHashSet<Name>>, &Rc<RefCell<Told>>),
-    lenient: bool,
-) -> (Vec<LaunchSite>, bool) {
+    manner: Manner,
+) -> Led {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
     (machine.host.launching, machine.host.told) = (Rc::clone(launching), Rc::clone(told));
-    machine.host.lenient = lenient;
-    machine.host.is_short = told.borrow().steps > FILE_HOST_STEP_BUDGET;
+    (machine.host.lenient, machine.host.is_short) = (manner.lenient, manner.is_short);
     let globals = machine.globals_frame();
     machine.state.frames.push(globals);
     let mut env = launch_environment(&mut machine, function, &instance.args);
     bind_launched(&mut machine, &function.owner_params, &instance.of_class, &mut env);
     machine.start(function, env, &[], &[]);
     let steps = machine.steps_taken();
-    let mut told = told.borrow_mut();
-    told.steps = told.steps.saturating_add(steps);
-    (machine.trace.launches, machine.host.cut)
+    Led { launches: machine.trace.launches, cut: machine.host.cut, steps }
 }
 
 /// Which function a template stands for, as far as known.

@@ -5,7 +5,8 @@
 //! function around it alone, with parameters that are not known.
 
 use crate::events::{LaunchArg, LaunchSite};
-use crate::exec::entry::{Instance, instantiation, run_host};
+use crate::exec::budget::HostBudget;
+use crate::exec::entry::{Instance, Led, Manner, instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
 use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name, Path, TemplateArg};
@@ -21,17 +22,14 @@ const MOST: usize = 4096;
 /// instances are run, and those that are not are counted: what is left out here is told there.
 const MOST_INSTANCES: usize = 256;
 
-/// What a host function leads to: its launches, and whether some may be missing because the numbers refute a way.
-pub(crate) type Led = (Vec<LaunchSite>, bool);
-
 /// A host function that is to be run, about whose template arguments nothing is known.
 pub(crate) struct Question<'a> {
     /// The function.
     pub function: &'a Arc<Function>,
     /// The functions of its program that lead to a launch.
     pub launching: &'a FxHashSet<Name>,
-    /// Whether a way that the numbers refute goes on.
-    pub lenient: bool,
+    /// How it is to be run.
+    pub manner: Manner,
 }
 
 /// Runs a host function, or tells what running it in another program led to that says the same of it.
@@ -69,15 +67,17 @@ pub(crate) fn launches(
         called.extend(called_names(function).iter().filter(|name| **name != function.name));
     }
     let mut found: Vec<LaunchSite> = Vec::new();
-    let told = Rc::default();
+    let (told, budget) = (Rc::default(), HostBudget::default());
     let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
         let mut cut = false;
         for instance in instances(program, function, is_own(function)) {
-            let led = || run_host(program, function, &instance, (&calls.launching, &told), lenient);
-            let question = Question { function, launching: &calls.launching, lenient };
-            let (launches, left) = if instance.is_open() { remembered(&question, &led) } else { led() };
-            cut |= left;
-            for launch in launches {
+            let manner = Manner { lenient, is_short: budget.is_short() };
+            let run = || run_host(program, function, &instance, (&calls.launching, &told), manner);
+            let question = Question { function, launching: &calls.launching, manner };
+            let led = if instance.is_open() { remembered(&question, &run) } else { run() };
+            cut |= led.cut;
+            budget.charge(led.steps);
+            for launch in led.launches {
                 let is_full = found.len() >= MOST;
                 match found.iter_mut().find(|other| other.same(&launch)) {
                     Some(known) => known.agree(&launch),

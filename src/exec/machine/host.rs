@@ -26,8 +26,6 @@ pub(crate) struct Told {
     pub escaped: FxHashMap<Name, bool>,
     /// Names of variables, and whether the program ever changes them.
     pub written: FxHashMap<Name, bool>,
-    /// The steps that all runs have taken.
-    pub steps: u64,
 }
 
 /// A file-scope variable that was looked at.
