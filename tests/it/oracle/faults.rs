@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// If not thorough, one of so many files is taken for each operator.
-const ONE_OF: usize = 6;
+const ONE_OF: usize = 3;
 /// How much lower the share of those may be that are told of: they are few.
 const BY_CHANCE: f64 = 0.1;
 
