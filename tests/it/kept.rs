@@ -169,7 +169,7 @@ fn random_edits_come_to_what_a_fresh_run_says() {
     let mut random = Random(7);
     let (mut same, mut changed) = (0, 0);
     let mut before = first;
-    for step in 0..if thorough() { 600 } else { 30 } {
+    for step in 0..if thorough() { 600 } else { 40 } {
         // Two edits out of three are of the files that rest on each other.
         let own: Vec<&PathBuf> = original.keys().filter(|path| path.starts_with("p")).collect();
         let all: Vec<&PathBuf> = original.keys().collect();
