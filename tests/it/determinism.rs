@@ -45,7 +45,7 @@ fn assert_same(one: &Ran, other: &Ran, what: &str) {
 
 /// What is run: a few folders that have everything in them, or all fixtures in a thorough run.
 fn folders() -> Vec<PathBuf> {
-    let few = ["fixtures/fixes", "fixtures/programs", "fixtures/texts", "fixtures/unknown-directive"];
+    let few = ["fixtures/fixes", "fixtures/launches", "fixtures/texts", "fixtures/unknown-directive"];
     if thorough() { vec!["fixtures".into()] } else { few.map(PathBuf::from).into() }
 }
 
