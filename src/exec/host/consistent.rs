@@ -58,17 +58,17 @@ impl Machine<'_> {
         if let Some(known) = ways.consistent.get(way) {
             return *known;
         }
-        let mut all = self.conditions_on(way);
-        if !way.is_empty() {
+        let all = self.conditions_on(way);
+        let is_possible = if way.is_empty() {
+            self.is_possible(&all, way)
+        } else {
             let bearing = self.bearing_on(way, ways);
-            // The conditions around come first.
-            let mut at = 0;
-            all.retain(|_| {
-                at += 1;
-                bearing.get(at - 1).is_none_or(|it| *it)
-            });
-        }
-        let is_possible = self.is_possible(&all, way);
+            // The conditions around come first; those of the choices all bear on them.
+            let bears = bearing.into_iter().chain(std::iter::repeat(true));
+            let all: Vec<_> =
+                all.into_iter().zip(bears).filter_map(|(it, bears)| bears.then_some(it)).collect();
+            self.is_possible(&all, way)
+        };
         ways.consistent.insert(way.to_vec(), is_possible);
         is_possible
     }

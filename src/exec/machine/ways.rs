@@ -59,3 +59,24 @@ impl Groups {
         self.of_symbols.extend(symbols.map(|symbol| (symbol, new)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Origin, Shape, World};
+
+    #[test]
+    fn claims_are_of_one_group_where_a_number_leads_from_one_to_the_other() {
+        let mut world = World::new(Shape { dims: [1, 1, 1] });
+        let mut fresh = |name: &'static str| world.symbols.fresh(name.into(), Origin::Given, None, None);
+        let [rows, columns, n, limit] = ["rows", "columns", "n", "limit"].map(&mut fresh);
+        let mut groups = Groups::default();
+        for symbols in [&[rows][..], &[n, limit], &[columns], &[], &[limit]] {
+            groups.add(symbols.iter().copied());
+        }
+        assert_eq!(groups.of_claims, [0, 4, 2, 3, 4]);
+        groups.add([rows, n].into_iter());
+        assert_eq!(groups.of_claims, [5, 5, 2, 3, 5, 5]);
+        assert_eq!([rows, columns, n, limit].map(|it| groups.of_symbols[&it]), [5, 2, 5, 5]);
+    }
+}
