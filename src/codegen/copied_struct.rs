@@ -37,6 +37,9 @@
 //! | `int a, b; float f; char c;` | 8, 4 and 1 bytes | 16 and 1 bytes |
 //! | the same two, made of a list with a constant in it | 8 and 16 bytes | |
 //! | `short a, b; float f;` has no such bytes | 8 bytes | 8 bytes |
+//!
+//! What goes through `?:`, an element of an array of the thread's own or a parameter is copied by its members, too, as
+//! many as are used; how many these are is not looked at, so such copies are not judged.
 
 use crate::events::JOINED_IN_PART;
 
@@ -153,8 +156,10 @@ pub(crate) fn written_in_part(
     is_apart.then(|| members.iter().map(|it| (it.at, it.bytes)).collect())
 }
 
-/// Whether bytes of a struct hold nothing, and no `__align__` makes them.
-fn has_holes(aligned: u64, size: u64, members: &[Member]) -> bool {
+/// Whether bytes of a struct hold nothing, and no `__align__` makes them. Then its members are joined over them only where
+/// it is copied from memory to memory, or made of a list.
+#[must_use]
+pub(crate) fn has_holes(aligned: u64, size: u64, members: &[Member]) -> bool {
     let widest = members.iter().map(|it| it.bytes).max();
     widest == Some(aligned) && members.iter().map(|it| it.bytes).sum::<u64>() < size
 }

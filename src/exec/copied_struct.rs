@@ -1,14 +1,14 @@
 //! Of what sizes are the members of a struct that is copied as a whole, and which of them are read or written?
 
-use super::machine::{Machine, Mode};
+use super::machine::{Machine, Mode, ObjectKind};
 use super::same_type::same_type;
 use super::types::{Layout, Ty, nameless};
-use super::value::{Offset, Pointer, Target};
+use super::value::{Offset, Pointer, Target, Value};
 use crate::codegen::copied_struct::{self, Member};
-use crate::domain::Int;
+use crate::domain::{Int, Reason, Unknown};
 use crate::events::AccessOp;
 use crate::ir::declared::member_uses;
-use crate::ir::declared::member_uses::Made;
+use crate::ir::declared::member_uses::{Made, Root};
 use crate::ir::{Name, Scalar};
 use crate::source::Span;
 
@@ -24,7 +24,13 @@ impl Machine<'_> {
 
     /// Records an access of these parts of an object, or of all of it: where each begins, and its bytes.
     fn record_parts(&mut self, op: AccessOp, pointer: &Pointer, parts: Option<Vec<(u64, u64)>>, span: Span) {
-        let Some(parts) = parts else { return self.record(op, pointer, span, None) };
+        let Some(parts) = parts else {
+            let combined = self.in_doubt(op, pointer, span);
+            let before = std::mem::replace(&mut self.at_hand.combined, combined);
+            self.record(op, pointer, span, None);
+            self.at_hand.combined = before;
+            return;
+        };
         for (at, bytes) in parts {
             let part = self.part_of(pointer, at);
             self.record_bytes(op, &part, Some(bytes), span, None);
@@ -82,6 +88,41 @@ impl Machine<'_> {
         };
         let members = members_used(&pointer.pointee, layout, named)?;
         copied_struct::written_in_part(layout.align, size, &members, is_filled)
+    }
+
+    /// Why it is not known whether an object is copied as a whole: where bytes of it hold nothing it is only from memory
+    /// to memory, and elsewhere the members that are used are. `pair x = c ? s[i] : y;` `x[1] = s[i];`
+    fn in_doubt(&mut self, op: AccessOp, pointer: &Pointer, span: Span) -> Option<Unknown> {
+        let before = self.at_hand.combined.clone();
+        let layout = self.shared_record(pointer).filter(|_| before.is_none());
+        let Some((layout, size)) = layout.and_then(|it| Some((it, it.size?))) else { return before };
+        let members = members_used(&pointer.pointee, layout, None)?;
+        if !copied_struct::has_holes(layout.align, size, &members) || self.copies_itself(layout) {
+            return None;
+        }
+        let uses = member_uses(&self.frame()?.function);
+        let is_told = match op {
+            AccessOp::Load => uses.used(span).is_some(),
+            _ => uses.made(span).is_some(),
+        };
+        let is_copied = uses.copied(span).is_some_and(|other| self.is_in_memory(other));
+        let words = || {
+            let name = pointer.pointee.describe();
+            format!(
+                "whether `{name}`, in which some bytes hold nothing, is copied as a whole or by its members"
+            )
+        };
+        (!is_told && !is_copied).then(|| Unknown::new(Reason::Compiler, span, words()))
+    }
+
+    /// Whether what a path leads to that begins so surely lies in memory, and not in registers.
+    fn is_in_memory(&self, root: Root) -> bool {
+        let Root::Local(local) = root else { return true };
+        let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
+        let Some(Value::Pointer(pointer)) = slot.map(|slot| &slot.value) else { return false };
+        let Target::Memory(object, _) = pointer.target else { return false };
+        let objects = self.objects_of(object);
+        objects.iter().all(|it| self.memory.objects[it.0 as usize].kind != ObjectKind::Anywhere)
     }
 
     /// Whether the compiler may have all of an object in registers.

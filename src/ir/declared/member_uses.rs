@@ -15,9 +15,13 @@
 //! p.second = b;
 //! s[i] = p;               // so is `s[i] = {a, b}`
 //! ```
+//!
+//! And which are copied from one place to another: `s[i] = in[j]`.
 
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Declaration, Expr, ExprKind, Function, LocalId, Name, Stmt, StmtKind, Storage, Type};
+use crate::ir::{
+    BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Name, Stmt, StmtKind, Storage, Type,
+};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -45,6 +49,16 @@ pub(crate) enum Made {
 pub(crate) struct MemberUses {
     reads: BTreeMap<Span, Used>,
     writes: BTreeMap<Span, Made>,
+    copies: BTreeMap<Span, Root>,
+}
+
+/// What the path to a place begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// A variable of the function.
+    Local(LocalId),
+    /// A variable outside of functions.
+    Outside,
 }
 
 impl MemberUses {
@@ -63,6 +77,11 @@ impl MemberUses {
     /// Of what the object is made that is written to the place with this span, if that is known.
     pub(crate) fn made(&self, place: Span) -> Option<&Made> {
         self.writes.get(&place)
+    }
+
+    /// Of the place with this span, with what the path to the other one begins to which or from which an object is copied.
+    pub(crate) fn copied(&self, place: Span) -> Option<Root> {
+        self.copies.get(&place).copied()
     }
 }
 
@@ -91,6 +110,8 @@ struct Uses {
     others: FxHashSet<LocalId>,
     /// The places to which something is written as a whole.
     writes: Vec<(Span, Whole)>,
+    /// The places that are copied to others, or are such, and what the paths to the others begin with.
+    copies: Vec<(Span, Root)>,
     /// How many places have a span: in a macro, several may.
     places: BTreeMap<Span, u32>,
     /// Whether there is text that is not understood: it may use anything.
@@ -112,6 +133,7 @@ impl Uses {
         for (place, of) in self.writes.iter().filter(|(place, _)| is_one(place)) {
             found.writes.extend(self.made(*of).map(|made| (*place, made)));
         }
+        found.copies.extend(self.copies.iter().filter(|(place, _)| is_one(place)).copied());
         found
     }
 
@@ -182,6 +204,8 @@ impl Uses {
                 self.of.insert(*local, None);
             }
             _ => {
+                self.copies.extend(root(value).map(|from| (target.span, from)));
+                self.copies.extend(root(target).map(|to| (value.span, to)));
                 self.writes.extend(list(value).map(|items| (target.span, Whole::List(items))));
                 self.expr(value);
             }
@@ -250,6 +274,24 @@ impl Uses {
             self.is_whole(local);
         }
         self.expr(target);
+    }
+}
+
+/// What the path to a place begins with: `a` of `a[i]`, `*a` and `*(a + i)`; none of what goes through members or calls.
+fn root(place: &Expr) -> Option<Root> {
+    let mut of = match &place.kind {
+        ExprKind::Index(base, _) | ExprKind::Deref(base) => base,
+        _ => return None,
+    };
+    loop {
+        of = match &of.kind {
+            ExprKind::Index(base, _)
+            | ExprKind::Deref(base)
+            | ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, base, _) => base,
+            ExprKind::Local(local) => return Some(Root::Local(*local)),
+            ExprKind::Path(_) => return Some(Root::Outside),
+            _ => return None,
+        };
     }
 }
 
