@@ -89,6 +89,8 @@ pub(crate) enum Kind {
     Nothing,
     /// Its first argument.
     Same,
+    /// Computes from so many arguments, and stores results where those that follow point.
+    Results(usize),
     /// Swaps two places.
     Swap,
     /// The lesser or greater of two numbers.

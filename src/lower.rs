@@ -11,6 +11,7 @@
 //!
 //! Invariant: nothing that leaves here nests deeper than some 200 levels, so recursion over it is safe.
 
+mod anonymous;
 mod apart;
 mod call;
 mod constraints;
@@ -36,6 +37,7 @@ mod path;
 mod range;
 mod record;
 mod scope;
+mod specifiers;
 mod stmt;
 mod types;
 mod waits;

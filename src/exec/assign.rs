@@ -78,7 +78,7 @@ impl Machine<'_> {
     }
 
     /// Writes what was evaluated; the value is only of use if it is `wanted`.
-    fn store(
+    pub(super) fn store(
         &mut self,
         op: Option<BinaryOp>,
         target: &Expr,

@@ -88,6 +88,7 @@ impl Machine<'_> {
             | Kind::AsyncCopy
             | Kind::FragmentLoad
             | Kind::FragmentStore
+            | Kind::Results(_)
             | Kind::Swap => self.intrinsic_on_memory(kind, path, args, span),
             Kind::Partition => self.partition(path, args),
             _ => self.intrinsic_that_computes(kind, name, args, span),
@@ -197,6 +198,9 @@ impl Machine<'_> {
                 }
                 Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
             }
+            Kind::Results(count) if args.len() > count && self.program.functions(name).is_empty() => {
+                Some(self.several_results(name, args.split_at(count), span))
+            }
             Kind::Swap if args.len() == 2 && self.is_of_library(path) => Some(self.swap(args, span)),
             Kind::AsyncCopy if args.len() >= 3 => {
                 let to = self.evaluate(&args[0]);
@@ -293,6 +297,17 @@ impl Machine<'_> {
     fn is_of_library(&self, path: &Path) -> bool {
         let from = self.namespace();
         meant(self.program.functions(&path.name), &path.qualifiers, &from).next().is_none()
+    }
+
+    /// `sincosf(x, &s, &c)`: numbers that are not followed lie where the pointers lead, and one is returned.
+    fn several_results(&mut self, name: &str, (given, places): (&[Expr], &[Expr]), span: Span) -> Value {
+        let variation = given.iter().map(|arg| self.evaluate(arg).variation()).max();
+        let result = Value::opaque(variation.unwrap_or(Variation::Uniform), unseen(name, span));
+        for pointer in places {
+            let place = Expr { kind: ExprKind::Deref(Box::new(pointer.clone())), span: pointer.span };
+            self.store(None, &place, result.clone(), span, false);
+        }
+        result
     }
 
     fn swap(&mut self, args: &[Expr], span: Span) -> Value {

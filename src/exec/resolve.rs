@@ -80,8 +80,11 @@ impl Machine<'_> {
                 });
                 Ty::Array(Rc::new(element), length.map(Rc::new))
             }
-            Type::Decltype(expr) if self.lookups.keeps_qualifiers => self.type_to_deduce_from(expr),
-            Type::Decltype(expr) => self.type_of(expr),
+            Type::Decltype(expr) => match (self.unseen_name(expr), self.lookups.keeps_qualifiers) {
+                (Some(name), _) => Ty::Unknown(name),
+                (None, true) => self.type_to_deduce_from(expr),
+                (None, false) => self.type_of(expr),
+            },
             Type::Auto => Ty::Unknown(nameless::AUTO.into()),
             Type::Opaque => Ty::Unknown(nameless::NOT_MODELLED.into()),
         }

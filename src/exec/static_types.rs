@@ -196,6 +196,12 @@ impl Machine<'_> {
         self.type_of_value(path).unwrap_or_else(|| self.resolve_named_type(path))
     }
 
+    /// The name that an expression is, where nothing tells what it stands for.
+    pub(super) fn unseen_name(&mut self, expr: &Expr) -> Option<Name> {
+        let ExprKind::Path(path) = &expr.kind else { return None };
+        self.type_of_value(path).is_none().then(|| path.name.clone())
+    }
+
     /// The type of what a name stands for, if it is known to be a value.
     fn type_of_value(&mut self, path: &Path) -> Option<Ty> {
         if let Some(ty) = self.type_of_coordinates(path).or_else(|| self.type_of_own_member(path)) {

@@ -2,44 +2,14 @@
 
 use super::damage::has_direct_damage;
 use super::lowerer::Lowerer;
-use super::nodes::{child_of_kind, children, first_child};
+use super::nodes::{anonymous_union, child_of_kind, children, first_child, is_argument};
 use super::scope::Binding;
+use super::specifiers::Specifiers;
 use super::types::Declared;
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Storage, Through, Type};
 use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
-
-/// What stands before the declarators.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Specifiers {
-    pub shared: bool,
-    pub external: bool,
-    pub is_static: bool,
-    pub constant_memory: bool,
-    pub device: bool,
-    pub kernel: bool,
-    pub is_const: bool,
-    pub is_volatile: bool,
-    pub mutable: bool,
-    pub constexpr: bool,
-    pub align: Option<Expr>,
-}
-
-impl Specifiers {
-    fn storage(&self, in_function: bool) -> Storage {
-        match self {
-            Specifiers { shared: true, external: true, .. } => Storage::DynamicShared,
-            Specifiers { shared: true, .. } => Storage::Shared,
-            Specifiers { constant_memory: true, .. } => Storage::Constant,
-            Specifiers { device: true, .. } => Storage::Global,
-            Specifiers { external: true, .. } => Storage::Global,
-            Specifiers { is_static: true, .. } if in_function => Storage::Static,
-            _ if in_function => Storage::Automatic,
-            _ => Storage::Global,
-        }
-    }
-}
 
 impl Lowerer<'_> {
     /// The specifiers of a declaration, field or function, wherever among its children they stand.
@@ -91,6 +61,9 @@ impl Lowerer<'_> {
         let mut specifiers = self.specifiers(node);
         if specifiers.align.is_none() {
             specifiers.align = self.masked_align(start, self.end(node));
+        }
+        if self.in_function && anonymous_union(node).is_some() {
+            return self.anonymous_union(node, &specifiers, out);
         }
         let base = self.type_of(node);
         let damaged = has_direct_damage(node, self);
@@ -147,9 +120,13 @@ impl Lowerer<'_> {
         if !declared.bindings.is_empty() {
             return self.structured_binding(node, declarator, declared, out);
         }
-        // The initialiser may mention the name it initialises, but hardly does; an outer variable of
-        // the same name is what real code means by it.
+        // The initialiser hardly mentions the value that it initialises; an outer variable of the same name is what
+        // real code means by it. Its type is another matter.
+        let name = declared.name.filter(|_| declared.ty != Type::Auto).map(|it| self.text(it).to_owned());
+        let outer = self.initialised.take();
+        self.initialised = name.map(|name| (name, declared.ty.clone()));
         let init = self.initialiser(declarator, &declared.ty);
+        self.initialised = outer;
         out.extend(self.finish_declaration(node, declared, specifiers, init));
     }
 
@@ -319,6 +296,9 @@ impl Lowerer<'_> {
     }
 
     fn may_be_value(&mut self, param: Node<'_>) -> bool {
+        if param.is_error() {
+            return self.in_function && is_argument(param);
+        }
         if param.kind() != "parameter_declaration" || child_of_kind(param, "type_qualifier").is_some() {
             return false;
         }
@@ -367,24 +347,6 @@ impl Lowerer<'_> {
             }
         }
         out
-    }
-}
-
-impl Specifiers {
-    fn word(&mut self, word: &str) {
-        match word {
-            "__shared__" => self.shared = true,
-            "extern" => self.external = true,
-            "static" => self.is_static = true,
-            "__constant__" => self.constant_memory = true,
-            "__device__" | "__managed__" => self.device = true,
-            "__global__" => self.kernel = true,
-            "const" => self.is_const = true,
-            "volatile" => self.is_volatile = true,
-            "mutable" => self.mutable = true,
-            "constexpr" | "consteval" | "constinit" => self.constexpr = true,
-            _ => {}
-        }
     }
 }
 

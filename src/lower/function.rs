@@ -383,10 +383,11 @@ pub(super) fn is_macro_block(node: Node<'_>) -> bool {
         && declared_name(node).is_some_and(|name| name.kind() == "identifier")
 }
 
-/// Whether a text may hold the qualifier `volatile`, other than as in `asm volatile`.
+/// Whether a text may hold the qualifier `volatile`, other than as in `asm volatile` and `asm __volatile__`.
 pub(super) fn says_volatile(text: &str) -> bool {
     memchr::memmem::find_iter(text.as_bytes(), "volatile").any(|at| {
-        let before = text.get(..at).unwrap_or("").trim_end();
+        let before = text.get(..at).unwrap_or("");
+        let before = before.strip_suffix("__").unwrap_or(before).trim_end();
         !["asm", "__asm", "__asm__"].iter().any(|word| before.ends_with(word))
     })
 }

@@ -79,6 +79,8 @@ pub(super) struct Lowerer<'t> {
     pub in_local_record: bool,
     /// How often a slot was mentioned.
     pub slot_uses: u32,
+    /// The variable whose initialiser is being lowered, and its type as written.
+    pub initialised: Option<(String, Type)>,
     /// What the expression at hand must be reparsed with.
     pub patches: Vec<Patch>,
     pub specials: FxHashMap<usize, Special>,
@@ -135,6 +137,7 @@ impl<'t> Lowerer<'t> {
             in_function: false,
             in_local_record: false,
             slot_uses: 0,
+            initialised: None,
             patches: Vec::new(),
             specials: FxHashMap::default(),
             changed: Vec::new(),

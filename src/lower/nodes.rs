@@ -44,3 +44,25 @@ pub(super) fn function_declarator<'n>(declarator: Node<'n>) -> Option<Node<'n>> 
     }
     None
 }
+
+/// Whether an error is an argument of a variable that parsed as a function: the `0` of `float *p(0);`. It is parsed
+/// again.
+pub(super) fn is_argument(node: Node<'_>) -> bool {
+    let mut above = node.parent().filter(|it| node.is_error() && it.kind() == "parameter_list");
+    while let Some(declarator) = above.and_then(|it| it.parent()) {
+        if !declarator.kind().ends_with("_declarator") {
+            return declarator.kind() == "declaration";
+        }
+        above = Some(declarator);
+    }
+    false
+}
+
+/// The union that is all of a statement, or of a declaration: the grammar misses the declared name there.
+pub(super) fn anonymous_union<'n>(node: Node<'n>) -> Option<Node<'n>> {
+    let union = match node.kind() {
+        "declaration" if field(node, "declarator").is_some_and(|it| it.is_missing()) => field(node, "type")?,
+        _ => node,
+    };
+    (union.kind() == "union_specifier" && field(union, "name").is_none()).then_some(union)
+}

@@ -3,6 +3,7 @@
 //! Built from the queries' findings before anything is lowered: whether `(foo)(x)` is a cast depends
 //! on a `typedef` that may stand anywhere.
 
+use super::nodes::{anonymous_union, is_argument};
 use crate::builtins::ptx;
 use crate::ir::namespace::Namespace;
 use crate::ir::{Mentions, Name};
@@ -164,7 +165,9 @@ impl<'t> Outline<'t> {
                     self.note_namespace_alias(node);
                 }
             }
-            Found::Damage if !harmless_text(self.tree.text(node)) => {
+            Found::Damage
+                if !(harmless_text(self.tree.text(node)) || is_argument(node) || is_nameless(node)) =>
+            {
                 let functions = levels.iter().filter(|level| level.what == Found::Function);
                 self.damaged.extend(functions.map(|level| level.node.id()));
             }
@@ -377,6 +380,11 @@ pub(super) fn innermost_name<'n>(declarator: Node<'n>) -> Option<Node<'n>> {
 /// The node of the name of a function definition or prototype.
 pub(super) fn declared_name<'n>(node: Node<'n>) -> Option<Node<'n>> {
     field(node, "declarator").and_then(innermost_name)
+}
+
+/// Whether a declared name is missing because there is none: `__shared__ union { ... };`
+fn is_nameless(node: Node<'_>) -> bool {
+    node.is_missing() && node.parent().is_some_and(|it| anonymous_union(it).is_some())
 }
 
 /// Whether a declarator declares a function and not a variable or pointer.

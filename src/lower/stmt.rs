@@ -7,6 +7,7 @@ use super::damage::{has_direct_damage, is_harmless};
 use super::lowerer::{Lowerer, TOO_DEEP};
 use super::masks::UNSEEN_MACRO;
 use super::nodes::{child_of_kind, children, first_child};
+use super::specifiers::Specifiers;
 use crate::ir::unrolling::Unrolling;
 use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
@@ -102,6 +103,7 @@ impl Lowerer<'_> {
             | "alias_declaration"
             | "template_declaration" => {
                 self.local_types(node, out);
+                self.anonymous_union(node, &Specifiers::default(), out);
             }
             "attributed_statement" => {
                 for inner in children(node) {

@@ -198,11 +198,20 @@ impl Lowerer<'_> {
         match first_child(node) {
             Some(inner) if inner.kind() == "auto" => Type::Auto,
             Some(inner) => {
+                if let Some(ty) = self.type_of_initialised(inner) {
+                    return ty;
+                }
                 let ty = Type::Decltype(Box::new(self.expr(inner)));
                 if self.is_place(inner) { Type::Reference(Box::new(ty)) } else { ty }
             }
             None => Type::Auto,
         }
+    }
+
+    /// What `decltype` says of the variable that is being initialised: `T *p = reinterpret_cast<decltype(p)>(bytes);`.
+    fn type_of_initialised(&self, node: Node<'_>) -> Option<Type> {
+        let (name, ty) = self.initialised.as_ref()?;
+        (node.kind() == "identifier" && self.text(node) == name).then(|| ty.clone())
     }
 
     /// Whether `decltype` of this is a reference: of a place that is not merely named.

@@ -52,6 +52,14 @@ fn kernels_with_copies_on_their_way_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_that_get_several_results_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/several-results.cu",
+        "6 runs of kernels with shared memory: 4 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_in_which_a_bound_decides_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/usual-sides.cu",
