@@ -486,7 +486,8 @@ impl Case<'_> {
         let words = match (run.block_from, run.launch) {
             (BlockFrom::Launch, Some(span)) => {
                 let limit = if run.is_at_limit { format!(", {AT_LIMIT}") } else { String::new() };
-                format!("{block}, from the launch at {}{limit}", (self.place)(span))
+                let other = run.open_launch.map(|_| format!(", {MAY_DIFFER}")).unwrap_or_default();
+                format!("{block}, from the launch at {}{limit}{other}", (self.place)(span))
             }
             (from, Some(span)) if is_assumed(from) => {
                 format!("{}; the launch at {} does not give it", run.assumed_words(), (self.place)(span))
@@ -576,6 +577,9 @@ impl Case<'_> {
     }
 }
 
+/// What is said of a launch that gives several blocks, not all of which are known.
+const MAY_DIFFER: &str = "which may give another that is not known";
+
 /// What is taken for granted of a block that host code limits.
 const AT_LIMIT: &str = "if the `min` in host code reaches its limit";
 
@@ -597,6 +601,7 @@ impl KernelRun {
             }
             (false, _) if self.rival.is_some() => "which may mean another kernel of the same name",
             (false, _) if self.is_at_limit => AT_LIMIT,
+            (false, _) if self.open_launch.is_some() => MAY_DIFFER,
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };

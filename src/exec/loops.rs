@@ -129,7 +129,7 @@ impl Machine<'_> {
                             self.trace_rollback(&mark);
                             self.state = state;
                         }
-                        return self.run_symbolic(parts);
+                        return self.run_rest(parts, &mark, iteration);
                     }
                 }
             }
@@ -171,6 +171,16 @@ impl Machine<'_> {
                 return;
             }
             self.iterate(parts);
+        }
+    }
+
+    /// Runs what is left of a loop all at once, after so many rounds since a mark.
+    fn run_rest(&mut self, parts: Parts<'_>, began: &Mark, rounds: u64) {
+        let first = self.trace_mark();
+        self.run_symbolic(parts);
+        if rounds > 0 {
+            let marks = (&began.requests, &first.requests);
+            self.requests.count_first_rounds(marks, (parts.span, rounds), &mut self.trace.accesses);
         }
     }
 

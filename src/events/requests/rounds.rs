@@ -8,6 +8,9 @@
 //! |---|---|
 //! | `a` twice | `a` once |
 //! | `a`, then `b` | no number of requests: they stay as they are, and the site says of how many rounds |
+//!
+//! The first rounds of a loop may have been run one by one before that pass, as the body of `do` ... `while (i < n)` is
+//! once. They are rounds like the others: where they request the same, they are not counted besides.
 
 use super::journal::Undo;
 use super::{RequestMark, Requests};
@@ -45,14 +48,7 @@ impl Requests {
         }
         if noted.values().any(|times| !times.is_multiple_of(rounds)) {
             let sites: BTreeSet<u32> = noted.into_keys().map(|(site, ..)| site).collect();
-            for site in sites {
-                let known = &mut accesses[site as usize].rounds;
-                if known.iter().all(|(around, _)| *around != of) {
-                    known.push((of, rounds));
-                    self.journal.push(Undo::Rounds { site });
-                }
-            }
-            return;
+            return self.note_rounds(sites, (of, rounds), accesses);
         }
         for (&(site, pattern, warp, within), times) in &mut noted {
             let share = *times / rounds;
@@ -71,6 +67,60 @@ impl Requests {
             }
         }
     }
+
+    /// Counts the first rounds of a loop, which were run one by one between two marks, as what one round noted since.
+    pub(crate) fn count_first_rounds(
+        &mut self,
+        (begin, end): (&RequestMark, &RequestMark),
+        (of, rounds): (Span, u64),
+        accesses: &mut [Access],
+    ) {
+        let uneven = |undo: &Undo| matches!(undo, Undo::LeftOut { .. } | Undo::Anew { .. });
+        if self.journal[begin.journal..].iter().any(uneven) {
+            return;
+        }
+        let (first, later) = self.journal[begin.journal..].split_at_mut(end.journal - begin.journal);
+        let (one_by_one, in_pass) = (times(first), times(later));
+        let in_each = |request| in_pass.get(request).copied().unwrap_or(0);
+        if one_by_one.iter().any(|(request, times)| *times != rounds * in_each(request)) {
+            // What only the first rounds do is counted as a whole.
+            let again: BTreeSet<u32> = in_pass.into_keys().map(|(site, ..)| site).collect();
+            let sites = one_by_one.into_keys().map(|(site, ..)| site).filter(|site| again.contains(site));
+            return self.note_rounds(sites.collect(), (of, rounds + 1), accesses);
+        }
+        for undo in first {
+            if let Undo::Pattern { site, pattern, by, warp, within }
+            | Undo::Again { site, pattern, by, warp, within, .. } = undo
+            {
+                let known = &mut accesses[*site as usize].patterns[*pattern as usize];
+                known.happens_not(*warp, std::mem::take(by), *within);
+            }
+        }
+    }
+
+    /// Notes of sites of how many rounds of a loop their requests are.
+    fn note_rounds(&mut self, sites: BTreeSet<u32>, (of, rounds): (Span, u64), accesses: &mut [Access]) {
+        for site in sites {
+            let known = &mut accesses[site as usize].rounds;
+            if known.iter().all(|(around, _)| *around != of) {
+                known.push((of, rounds));
+                self.journal.push(Undo::Rounds { site });
+            }
+        }
+    }
+}
+
+/// How often each request was noted, by site, pattern and warp.
+fn times(noted: &[Undo]) -> FxHashMap<(u32, u32, u32), u64> {
+    let mut found = FxHashMap::default();
+    for undo in noted {
+        if let Undo::Pattern { site, pattern, by, warp, .. } | Undo::Again { site, pattern, by, warp, .. } =
+            undo
+        {
+            *found.entry((*site, *pattern, *warp)).or_default() += by;
+        }
+    }
+    found
 }
 
 /// The patterns that were new since some moment, and how often each happened when it was noted: what it did not
