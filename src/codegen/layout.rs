@@ -22,6 +22,17 @@
 //! `{ float a; } { float s[1024]; { float b; } float c; }` the order is `a`, `s`, `c`, `b`.
 //! At a constant subscript the whole address is known, so that `s[1]` and `s[2]` are one access where `s` starts at 4.
 //! Before 9.0 it is at any: there `s[4 * t + 1]` and `s[4 * t + 2]` are one access, too.
+//!
+//! Constant addresses are neighbours even where they are of several variables. Seen for 7.5, 9.0 and 10.0, of what all
+//! threads read:
+//!
+//! | declared | read | in one access |
+//! |---|---|---|
+//! | `float a, b;` or `float a; int b;` | `a`, `b` | both, of 8 bytes; stores of one thread, too |
+//! | `float a, b, c, d;` or `int p[2], c[2];` | all | all, of 16 bytes |
+//! | `float b, s[63];` | `b`, `s[0]` | both |
+//! | `float s[64], b;` | `s[63]`, `b` | none: 8 bytes from there are not aligned |
+//! | `float a; double b;` and `bool a, b;` | `a`, `b` | none |
 
 use crate::events::{Access, AccessOp, Array, Declared, Pattern, Trace};
 use rustc_hash::FxHashMap;
@@ -63,6 +74,8 @@ struct Variable<'a> {
     array: &'a Array,
     /// Whether the compiler surely keeps it, and keeps it in one piece.
     stays: bool,
+    /// Whether it may be there.
+    is_there: bool,
     /// Whether it may move others: its size is no multiple of the widest access, and it may be there.
     is_uneven: bool,
     /// Whether it may be taken apart, to lie behind all others.
@@ -89,6 +102,7 @@ impl Variable<'_> {
         Variable {
             array,
             stays: is_read && !may_be_split,
+            is_there: is_static && !is_absent,
             is_uneven: is_static && !is_absent && !is_even,
             may_be_split,
         }
@@ -124,36 +138,57 @@ fn has_constant_subscripts(access: &Access) -> bool {
     access.unknown.is_none() && first.is_some() && addresses.all(|it| it == first)
 }
 
+/// By array: the byte of static shared memory at which a static variable starts, where that is known.
+pub(super) fn addresses(trace: &Trace) -> Vec<Option<u64>> {
+    let variables: Vec<Variable<'_>> = (0..trace.arrays.len()).map(|at| Variable::of(trace, at)).collect();
+    let address = |at: usize| {
+        let own = variables[at].array;
+        if own.dynamic || own.global {
+            return None;
+        }
+        end_of_those_before(&variables, at, |it| it.is_there).map(|end| next(end, own))
+    };
+    (0..variables.len()).map(address).collect()
+}
+
 /// Where a variable starts. Only those of uneven size move others: behind each, the next one stands at its alignment.
 fn start(variables: &[Variable<'_>], at: usize) -> Start {
     let own = &variables[at];
     if own.array.dynamic || own.array.global {
         return Start::At(0);
     }
-    let mut uneven = (0..variables.len()).filter(|&it| it != at && variables[it].is_uneven).peekable();
-    if uneven.peek().is_none() {
+    if (0..variables.len()).all(|it| it == at || !variables[it].is_uneven) {
         return Start::At(0);
     }
-    let Some(declared) = own.array.declared.filter(|it| !it.is_several && !own.may_be_split) else {
-        return Start::Unknown;
-    };
+    let end = end_of_those_before(variables, at, |it| it.is_uneven);
+    end.map_or(Start::Unknown, |end| Start::At(next(end, own.array) % WIDEST))
+}
+
+/// Where the last variable before one ends, of those that count; `None` if that is not known.
+fn end_of_those_before(
+    variables: &[Variable<'_>],
+    at: usize,
+    counts: impl Fn(&Variable<'_>) -> bool,
+) -> Option<u64> {
+    let own = &variables[at];
+    let declared = own.array.declared.filter(|it| !it.is_several && !own.may_be_split)?;
     let is_before = |it: &Declared| it.number < declared.number;
     let is_known = |it: usize| {
         let of = variables[it].array.declared.filter(|of| of.function == declared.function && !of.is_several);
         of.is_some_and(|of| of.number != declared.number && (variables[it].stays || !is_before(&of)))
     };
-    if !uneven.all(is_known) {
-        return Start::Unknown;
+    if !(0..variables.len()).filter(|&it| it != at && counts(&variables[it])).all(is_known) {
+        return None;
     }
     let mut before: Vec<(u32, &Array)> = variables
         .iter()
-        .filter_map(|it| {
-            Some((it.array.declared.filter(|of| it.is_uneven && is_before(of))?.number, it.array))
-        })
+        .filter_map(|it| Some((it.array.declared.filter(|of| counts(it) && is_before(of))?.number, it.array)))
         .collect();
     before.sort_unstable_by_key(|(number, _)| *number);
-    let next = |end: u64, array: &Array| end.next_multiple_of(array.alignment.max(1));
-    let end =
-        before.into_iter().try_fold(0u64, |end, (_, array)| next(end, array).checked_add(array.bytes()?));
-    end.map_or(Start::Unknown, |end| Start::At(next(end, own.array) % WIDEST))
+    before.into_iter().try_fold(0u64, |end, (_, array)| next(end, array).checked_add(array.bytes()?))
+}
+
+/// Where an array starts behind what ends there.
+fn next(end: u64, array: &Array) -> u64 {
+    end.next_multiple_of(array.alignment.max(1))
 }

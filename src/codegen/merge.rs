@@ -83,6 +83,7 @@
 mod cut;
 mod order;
 mod site;
+mod unplaced;
 mod wide;
 mod widths;
 
@@ -117,9 +118,10 @@ struct Found {
     perhaps: Joins,
 }
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Group {
-    array: usize,
+    /// `None`: constant addresses in any static variable, counted from the start of shared memory.
+    array: Option<usize>,
     op: AccessOp,
     bytes: u32,
     active: u32,
@@ -156,6 +158,7 @@ impl Found {
     fn of(trace: &Trace, starts: &[Start], by_address: bool) -> Found {
         let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
         let cut = Cut::of(trace);
+        let addresses = layout::addresses(trace);
         let none = || trace.accesses.iter().map(|access| vec![None; access.patterns.len()]);
         let mut over_iterations: Joins = none().collect();
         for (at, access) in trace.accesses.iter().enumerate() {
@@ -180,7 +183,7 @@ impl Found {
                 let is_address_known = by_address || constants[number];
                 let (first, start) = if is_address_known { start.moved(first) } else { (first, start) };
                 let group = Group {
-                    array: access.array,
+                    array: Some(access.array),
                     op: access.op,
                     bytes,
                     active: pattern.active,
@@ -197,9 +200,20 @@ impl Found {
                 };
                 let (time, region) = (pattern.first.occurrence, pattern.first.region);
                 let member = Member { first, access: at, pattern: number, time, region };
+                if let (true, Some(address)) = (constants[number], addresses[access.array]) {
+                    let (start, first) = (Start::At(0), relative(pattern).0 + address as i64);
+                    let of_all = Group { array: None, start, ..group.clone() };
+                    groups.entry(of_all).or_default().push(Member { first, ..member.clone() });
+                }
                 groups.entry(group).or_default().push(member);
             }
         }
+        unplaced::note(trace, &addresses, &mut over_iterations);
+        let is_of_one = |members: &[Member]| {
+            let arrays = members.iter().map(|member| trace.accesses[member.access].array);
+            arrays.clone().min() == arrays.max()
+        };
+        groups.retain(|group, members| group.array.is_some() || !is_of_one(members));
         for members in groups.values_mut() {
             members.sort_unstable();
         }
@@ -237,7 +251,7 @@ impl Found {
 }
 
 /// A narrow request.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Member {
     /// Byte offset of the first active lane.
     first: i64,
@@ -294,18 +308,7 @@ fn over_rounds(
     let (first, _) = relative(pattern);
     let begin = first.rem_euclid(wide);
     let (bytes, offsets) = (wide as u32, pattern.offsets.map(|offset| offset.wrapping_sub(begin)));
-    Some(Wide {
-        bytes,
-        offsets,
-        sure: false,
-        loose_pair: false,
-        head: true,
-        first: true,
-        alone: false,
-        in_part: false,
-        single: false,
-        parts: 1,
-    })
+    Some(Wide::possible(bytes, offsets))
 }
 
 /// Joins the requests of a trace.
@@ -359,7 +362,10 @@ impl Joiner<'_> {
     fn all_or_nothing(&mut self) {
         loop {
             for (access, patterns) in self.trace.accesses.iter().zip(&mut self.by_access) {
-                let uniform = uniform_paths(access, patterns);
+                let mut uniform = uniform_paths(access, patterns);
+                if !self.sure_only {
+                    uniform.extend(paths_with_a_rest(access, patterns));
+                }
                 for (pattern, wide) in access.patterns.iter().zip(patterns) {
                     let stands = |it: Wide| it.alone || uniform.contains(&pattern.first.path);
                     *wide = wide.filter(|it| stands(*it));
@@ -409,8 +415,8 @@ impl Joiner<'_> {
     }
 
     /// Whether they are of one round and of nothing else, by all warps that ever come to their sites,
-    /// with an alignment that the compiler sees in their index.
-    fn are_by_themselves(&self, parts: &[&Member], wide: i64) -> bool {
+    /// with an alignment that the compiler sees in their index, or in their address.
+    fn are_by_themselves(&self, group: &Group, parts: &[&Member], wide: i64) -> bool {
         parts.iter().all(|part| {
             let (pattern, first) = (self.pattern(part), self.pattern(parts[0]));
             let site = self.site(part);
@@ -420,7 +426,7 @@ impl Joiner<'_> {
                 && pattern.times == first.times
                 && pattern.moved.is_some()
                 && pattern.moved == first.moved
-                && i64::from(pattern.apart) % wide == 0
+                && (group.constant || i64::from(pattern.apart) % wide == 0)
                 && is_written_out(self.trace, [pattern, first]).is_some()
         })
     }
@@ -452,7 +458,7 @@ impl Joiner<'_> {
         let mut varying = group.varying.iter().flat_map(|(_, factors)| factors);
         let aligned_shape =
             group.shape.iter().all(|offset| offset % wide == 0) && varying.all(|factor| factor % wide == 0);
-        let array = self.trace.arrays[group.array].alignment;
+        let array = group.array.map_or(u64::from(group.bytes), |array| self.trace.arrays[array].alignment);
         let start = group.start.alignment().or((array >= wide as u64).then_some(array));
         if !shift_keeps_alignment || !aligned_shape || start.is_some_and(|most| most < wide as u64) {
             return;
@@ -506,7 +512,7 @@ impl Joiner<'_> {
                 bytes: wide as u32,
                 offsets: self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped)),
                 sure,
-                alone: sure && self.are_by_themselves(&parts, wide),
+                alone: sure && self.are_by_themselves(group, &parts, wide),
                 in_part: parts.iter().any(|part| self.site(part).written_out == Some(false)),
                 loose_pair: count == 2 && group.op == AccessOp::Load && array < wide as u64,
                 head: false,
@@ -608,6 +614,26 @@ fn uniform_paths(access: &Access, patterns: &[Option<Wide>]) -> FxHashSet<u32> {
             .or_insert(role);
     }
     roles.into_iter().filter_map(|(path, role)| role.map(|_| path)).collect()
+}
+
+/// The paths by which the first requests of an access are parts of wide ones, and only the last few are not: a loop
+/// may be made by so many rounds at once, with a loop for the rest.
+fn paths_with_a_rest(access: &Access, patterns: &[Option<Wide>]) -> Vec<u32> {
+    let mut paths: FxHashMap<u32, Vec<(u32, Option<Wide>)>> = FxHashMap::default();
+    for (pattern, wide) in access.patterns.iter().zip(patterns) {
+        paths.entry(pattern.first.path).or_default().push((pattern.first.occurrence, *wide));
+    }
+    let has_a_rest = |requests: &mut Vec<(u32, Option<Wide>)>| {
+        requests.sort_unstable_by_key(|(occurrence, _)| *occurrence);
+        let rest = requests.iter().rev().take_while(|(_, wide)| wide.is_none()).count();
+        let (first, rest) = requests.split_at(requests.len() - rest);
+        let parts = first
+            .first()
+            .and_then(|(_, wide)| *wide)
+            .map_or(0, |wide| wide.bytes / access.bytes.unwrap_or(1));
+        first.iter().all(|(_, wide)| wide.is_some()) && rest.len() < parts as usize
+    };
+    paths.iter_mut().filter_map(|(path, requests)| has_a_rest(requests).then_some(*path)).collect()
 }
 
 /// The members that begin at this byte, of those that stand in the order of their first bytes.

@@ -290,8 +290,11 @@ impl Display for Assumption {
                 )
             }
             Assumption::NotJoined { bytes, again } => {
-                let what = if *again { "these" } else { "neighbouring accesses of a thread" };
-                write!(out, "the compiler does not combine {what} into one of {bytes} bytes")
+                let what = if *again { "wider accesses" } else { "accesses of a thread" };
+                write!(
+                    out,
+                    "neighbouring {what} are counted apart, though the compiler may combine them into one of {bytes} bytes"
+                )
             }
             Assumption::InRegister => out.write_str(IN_REGISTER),
             Assumption::ReadAgain => out.write_str(READ_AGAIN),

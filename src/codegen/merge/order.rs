@@ -59,7 +59,7 @@ impl Order {
         {
             return true;
         }
-        let places = &self.0[group.array];
+        let Some(places) = group.array.map(|array| &self.0[array]) else { return false };
         let between =
             places.partition_point(|place| place.0 <= from)..places.partition_point(|place| place.0 < to);
         let in_the_way = |&(position, access, pattern): &(u32, usize, usize)| {

@@ -34,6 +34,22 @@ pub struct Wide {
 }
 
 impl Wide {
+    /// One that the compiler may make, of so many bytes per lane.
+    pub(super) fn possible(bytes: u32, offsets: [i64; 32]) -> Wide {
+        Wide {
+            bytes,
+            offsets,
+            sure: false,
+            loose_pair: false,
+            head: true,
+            first: true,
+            alone: false,
+            in_part: false,
+            single: false,
+            parts: 1,
+        }
+    }
+
     /// What all requests of one piece of code must share.
     pub(super) fn role(&self) -> (u32, bool, u16) {
         (self.bytes, self.sure, self.parts)
