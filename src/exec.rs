@@ -109,6 +109,7 @@ mod resolve;
 mod rest;
 mod same_type;
 mod second_round;
+mod select;
 mod short_circuit;
 mod slots;
 mod special_members;

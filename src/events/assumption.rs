@@ -132,6 +132,8 @@ pub enum Assumption {
     },
     /// What both sides of a condition ask for is counted, of which a block takes one.
     BothSides,
+    /// Loads on both sides of a condition are counted apart, though the compiler may make one of them.
+    SidesApart,
     /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
     /// A function of a library that is not at hand does what its known releases do.
@@ -186,6 +188,7 @@ impl Assumption {
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
             Assumption::BothSides => "both-sides",
+            Assumption::SidesApart => "sides-apart",
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
@@ -316,6 +319,9 @@ impl Display for Assumption {
             Assumption::BothSides => {
                 out.write_str("both sides of a condition are counted, though a block takes one")
             }
+            Assumption::SidesApart => out.write_str(
+                "the loads on both sides of a condition are counted apart, though the compiler may select an address and load once",
+            ),
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
             }

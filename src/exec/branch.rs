@@ -6,11 +6,13 @@
 use super::condition::{Truth, listed};
 use super::join::Join;
 use super::machine::{Machine, Mode, State};
+use super::select;
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Asks, Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::source::Span;
+use std::rc::Rc;
 
 impl Machine<'_> {
     /// `if`: the value of the condition decides what runs.
@@ -43,12 +45,15 @@ impl Machine<'_> {
                 None => {}
             }
         }
-        self.fork(
-            &truth,
-            span,
-            &mut |machine, side| machine.run(if side { then } else { otherwise }),
-            [then.is_empty(), otherwise.is_empty()],
-        );
+        let sides = if truth.uniform { Rc::default() } else { select::of_statement(then, otherwise) };
+        self.with_sides(sides, |machine| {
+            machine.fork(
+                &truth,
+                span,
+                &mut |machine, side| machine.run(if side { then } else { otherwise }),
+                [then.is_empty(), otherwise.is_empty()],
+            );
+        });
     }
 
     /// Whether lanes vote on what data choose for each of them.

@@ -5,12 +5,14 @@
 
 use super::arithmetic::common;
 use super::machine::Machine;
+use super::select;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Assumption, Differs};
 use crate::ir::Expr;
 use crate::source::Span;
+use std::rc::Rc;
 
 impl Machine<'_> {
     /// The value.
@@ -78,15 +80,18 @@ impl Machine<'_> {
         let (condition, truth) = self.tested(cond, false);
         let before = self.state.active;
         let mut results = [None, None];
-        self.fork(
-            &truth,
-            cond.span,
-            &mut |machine, side| {
-                let (this, other) = if side { (then, otherwise) } else { (otherwise, then) };
-                results[usize::from(!side)] = Some(evaluate(machine, this, other));
-            },
-            [false, false],
-        );
+        let sides = if truth.uniform { Rc::default() } else { select::of_operator(then, otherwise) };
+        self.with_sides(sides, |machine| {
+            machine.fork(
+                &truth,
+                cond.span,
+                &mut |machine, side| {
+                    let (this, other) = if side { (then, otherwise) } else { (otherwise, then) };
+                    results[usize::from(!side)] = Some(evaluate(machine, this, other));
+                },
+                [false, false],
+            );
+        });
         self.go_on(cond.span);
         let [held, failed] = results;
         match (held, failed) {

@@ -42,7 +42,7 @@ use std::rc::Rc;
 const LONGEST: u32 = 64;
 /// Iterations without a new launch after which a loop with launches is left.
 const IDLE: u32 = 8;
-/// Choices within choices that are followed.
+/// Operators on chosen numbers within each other that are followed.
 const DEEPEST: u32 = 10;
 /// Conditions that are remembered on one way through the code.
 const MOST_CLAIMS: usize = 64;

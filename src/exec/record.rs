@@ -119,6 +119,9 @@ impl Machine<'_> {
         if self.looping.cut > 0 {
             besides.push(Assumption::CutShort);
         }
+        if self.may_be_selected(event.access) {
+            besides.push(Assumption::SidesApart);
+        }
         let occurrence = Occurrence {
             event: &event,
             unknown,

@@ -13,10 +13,13 @@ use crate::ir::{BinaryOp, Scalar};
 use std::rc::Rc;
 
 /// Choices of one number that are listed.
-const MOST_LISTED: usize = 32;
+const MOST_LISTED: usize = 128;
+
+/// Choices in a row, as in `if (n < 9) x = 1; if (n < 8) x = 2; ...`: one side of each leads to the next.
+const LONGEST_CHAIN: u32 = 128;
 
 /// Choices that may lead to one of several kernels, beyond those of numbers.
-const MOST_BEGUN: usize = 64;
+const MOST_BEGUN: usize = 128;
 
 /// What conditions around a launch say.
 struct Claims<'a> {
@@ -66,7 +69,10 @@ impl Machine<'_> {
         }
         let deepest =
             |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
-        let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
+        let depth = u32::from(!matches!(how, How::Either(_))) + deepest(x).max(deepest(y)).unwrap_or(0);
+        let longest =
+            |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.length).max();
+        let length = 1 + longest(x).max(longest(y)).unwrap_or(0);
         let name = "a number made of others";
         let word = match how {
             How::Either(_) => None,
@@ -81,9 +87,9 @@ impl Machine<'_> {
             }
             _ => self.world.symbols.fresh(name.into(), Origin::Given, None, None),
         };
-        if depth <= DEEPEST {
+        if depth <= DEEPEST && length <= LONGEST_CHAIN {
             let choices = self.choices_of(how, x, y);
-            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth, choices });
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth, length, choices });
         }
         Int::symbol(id)
     }

@@ -33,6 +33,8 @@ pub struct AtHand {
     pub several: Option<OneOfSeveral>,
     /// Whether the object may be written that a method is about to be called on.
     pub receiver: Through,
+    /// The loads on both sides of the condition at hand.
+    pub sides: Rc<[Span]>,
 }
 
 impl Default for AtHand {
@@ -50,6 +52,7 @@ impl Default for AtHand {
             stores_of_warp: None,
             several: None,
             receiver: Through::Untold,
+            sides: Rc::default(),
         }
     }
 }

@@ -120,8 +120,10 @@ pub(crate) struct Made {
     pub how: How,
     pub x: Int,
     pub y: Int,
-    /// How deep such numbers are nested in it.
+    /// How deep operators on such numbers are nested in it, each of which asks for both operands.
     pub depth: u32,
+    /// The same of choices, too, of which one side is asked for.
+    pub length: u32,
     /// The choices on which it depends, ascending; `None` if they are many.
     pub choices: Option<Rc<[SymbolId]>>,
 }

@@ -1,0 +1,68 @@
+//! Which loads may the compiler make at once, because each stands on a side of one condition?
+//!
+//! `c ? s[a] : s[b]` is one load of a selected address in the machine code of nvcc 13 for 7.5 to 9.0, and two under
+//! predicates for 10.0 and 12.0. In `if (c) x = s[a]; else x = s[b];` it is the same, whether `c` depends on the
+//! thread or not. Where something is done to what is read (`c ? s[a] * k : s[b]`), there are two everywhere. They are
+//! counted apart, and each says so.
+
+use super::machine::Machine;
+use crate::events::AccessOp;
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// Statements on a side that are looked at, at the most.
+const MOST: usize = 8;
+
+/// The loads on both sides of a condition.
+type Sides = Rc<[Span]>;
+
+impl Machine<'_> {
+    /// Does something with the loads on both sides of a condition in mind.
+    pub(super) fn with_sides<T>(&mut self, sides: Sides, work: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.at_hand.sides, sides);
+        let made = work(self);
+        self.at_hand.sides = around;
+        made
+    }
+
+    /// Whether an access is one of them.
+    pub(super) fn may_be_selected(&self, site: usize) -> bool {
+        let access = &self.trace.accesses[site];
+        let is_side = self.at_hand.sides.contains(&access.span);
+        is_side && access.op == AccessOp::Load && !access.volatile
+    }
+}
+
+/// The loads, if both operands of a conditional operator are nothing else.
+pub(super) fn of_operator(then: &Expr, otherwise: &Expr) -> Sides {
+    load(then).zip(load(otherwise)).map(|(a, b)| [a, b].into()).unwrap_or_default()
+}
+
+/// The loads, if both sides of a statement do nothing but assign one each to the same variables.
+pub(super) fn of_statement(then: &[Stmt], otherwise: &[Stmt]) -> Sides {
+    let mut sides = Vec::new();
+    for (a, b) in then.iter().zip(otherwise).filter(|_| then.len() == otherwise.len() && then.len() <= MOST) {
+        match assigned(a).zip(assigned(b)) {
+            Some(((target, first), (other, second))) if target.kind == other.kind => {
+                sides.extend([first, second])
+            }
+            _ => return Rc::default(),
+        }
+    }
+    sides.into()
+}
+
+fn assigned(side: &Stmt) -> Option<(&Expr, Span)> {
+    let StmtKind::Expr(expr) = &side.kind else { return None };
+    let ExprKind::Assign(None, target, value) = &expr.kind else { return None };
+    matches!(target.kind, ExprKind::Local(_)).then_some(())?;
+    Some((target, load(value)?))
+}
+
+fn load(expr: &Expr) -> Option<Span> {
+    match &expr.kind {
+        ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => Some(expr.span),
+        _ => None,
+    }
+}
