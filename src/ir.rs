@@ -11,6 +11,7 @@
 pub(crate) mod declared;
 mod defaults;
 pub(crate) mod found_later;
+mod instantiation;
 mod mentions;
 pub(crate) mod names;
 pub(crate) mod namespace;
@@ -26,6 +27,7 @@ pub(crate) mod writes;
 use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
 use found_later::FoundLater;
+pub(crate) use instantiation::Instantiation;
 pub(crate) use mentions::Mentions;
 use namespace::Namespace;
 pub(crate) use operators::{BinaryOp, Join, UnaryOp};
@@ -815,7 +817,7 @@ pub struct Module {
     /// Class templates that have a deduction guide that is no template: `Buffer(char) -> Buffer<int>;`.
     pub guided: Vec<Name>,
     /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
-    pub instantiations: Vec<Path>,
+    pub instantiations: Vec<Instantiation>,
     /// Those of classes: `template class Buffer<float>`.
     pub class_instantiations: Vec<Path>,
     /// Parts that did not parse.

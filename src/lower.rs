@@ -42,7 +42,7 @@ mod stmt;
 mod types;
 mod waits;
 
-use crate::ir::{Declaration, Enumeration, ExprKind, Module, Path, Scalar, Storage, Type};
+use crate::ir::{Declaration, Enumeration, ExprKind, Instantiation, Module, Path, Scalar, Storage, Type};
 use crate::source::Span;
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
@@ -226,10 +226,17 @@ fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
     field(parent, "declarator").filter(|name| name.kind() == "type_identifier")
 }
 
-/// The path of an explicit instantiation's function.
-fn instantiation<'t>(outline: &Outline<'t>, levels: &[Level<'t>], declarator: Node<'t>) -> Option<Path> {
+/// An explicit instantiation of a function.
+fn instantiation<'t>(
+    outline: &Outline<'t>,
+    levels: &[Level<'t>],
+    declarator: Node<'t>,
+) -> Option<Instantiation> {
     let function = nodes::function_declarator(declarator)?;
-    Lowerer::new(outline, levels).path(field(function, "declarator")?)
+    let mut lowerer = Lowerer::new(outline, levels);
+    let path = lowerer.path(field(function, "declarator")?)?;
+    let params = field(function, "parameters").map(|list| lowerer.params(list)).unwrap_or_default();
+    Some(Instantiation { path, params: params.into_iter().map(|param| param.ty).collect() })
 }
 
 /// The path of an explicit instantiation's class.

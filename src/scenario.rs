@@ -572,9 +572,9 @@ fn as_instantiated<'l>(
 fn instantiations(program: &Program, kernel: &Function) -> Vec<Vec<LaunchArg>> {
     let mut lists: Vec<Vec<LaunchArg>> = Vec::new();
     if !kernel.template_params.is_empty() {
-        let paths = program.modules.iter().flat_map(|module| &module.instantiations);
-        for args in paths.filter(|path| path.name == kernel.name).filter_map(|path| path.args.as_ref()) {
-            let list = instantiation(program, args);
+        let written = program.modules.iter().flat_map(|module| &module.instantiations);
+        for args in written.filter_map(|it| it.args_of(kernel)) {
+            let list = instantiation(program, &args);
             if lists.len() < MOST_KNOWN && !lists.contains(&list) {
                 lists.push(list);
             }

@@ -308,7 +308,7 @@ fn functions_know_who_calls_them() {
     assert_eq!(module.functions[0].body, None);
     assert_eq!(module.functions[2].specialization.len(), 2);
     assert_eq!(module.functions[2].launch_bounds.iter().map(print::expr).collect::<Vec<_>>(), ["256", "2"]);
-    assert_eq!(print::path(&module.instantiations[0]), "k<int, 2>");
+    assert_eq!(print::path(&module.instantiations[0].path), "k<int, 2>");
     assert_eq!(print::declaration(&module.records[0].constants[0]), "static const int W = 3");
 }
 

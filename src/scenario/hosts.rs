@@ -154,8 +154,8 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
 /// they are in.
 fn instantiated_here(program: &Program) -> impl Iterator<Item = &Arc<Function>> {
     let own = program.modules.first();
-    let paths = own.map_or(&[][..], |module| &module.instantiations);
-    let named = paths.iter().flat_map(|path| program.functions(&path.name));
+    let written = own.map_or(&[][..], |module| &module.instantiations);
+    let named = written.iter().flat_map(|it| program.functions(&it.path.name));
     let classes = own.map_or(&[][..], |module| &module.class_instantiations);
     let functions = program.modules.iter().flat_map(|module| &module.functions);
     let methods = functions.filter(|f| classes.iter().any(|path| is_method_of(program, f, path)));
@@ -163,9 +163,9 @@ fn instantiated_here(program: &Program) -> impl Iterator<Item = &Arc<Function>> 
 }
 
 fn is_instantiated(program: &Program, function: &Function) -> bool {
-    let mut paths = program.modules.iter().flat_map(|module| &module.instantiations);
+    let mut written = program.modules.iter().flat_map(|module| &module.instantiations);
     let mut classes = program.modules.iter().flat_map(|module| &module.class_instantiations);
-    !function.template_params.is_empty() && paths.any(|path| path.name == function.name)
+    !function.template_params.is_empty() && written.any(|it| it.path.name == function.name)
         || classes.any(|path| is_method_of(program, function, path))
 }
 
@@ -183,11 +183,10 @@ fn is_method_of(program: &Program, function: &Function, path: &Path) -> bool {
 fn instances(program: &Program, function: &Function, is_own: bool) -> Vec<Instance> {
     let modules = || program.modules.iter().take(if is_own { program.modules.len() } else { 1 });
     let known = |args: &Vec<TemplateArg>| instantiation(program, args);
-    let paths = modules().flat_map(|module| &module.instantiations);
-    let mut found: Vec<Instance> = paths
-        .filter(|path| path.name == function.name && !function.template_params.is_empty())
-        .filter_map(|path| path.args.as_ref())
-        .map(|args| Instance { args: known(args), of_class: Vec::new() })
+    let written = modules().flat_map(|module| &module.instantiations);
+    let mut found: Vec<Instance> = written
+        .filter_map(|it| it.args_of(function))
+        .map(|args| Instance { args: known(&args), of_class: Vec::new() })
         .take(MOST_INSTANCES)
         .collect();
     if found.is_empty() {
