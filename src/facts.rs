@@ -107,6 +107,21 @@ impl Facts {
         }
     }
 
+    /// The races of a run for shared memory, as far as no data have to choose rounds for them.
+    pub(crate) fn races_of(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
+        races::find(trace, shape, ties).into_iter().filter(|race| !race.for_data).collect()
+    }
+
+    /// Adds races that other runs tell of, but those that are known.
+    pub(crate) fn add_races(&mut self, races: Vec<Race>) {
+        for race in races {
+            let list = if race.reads_first { &mut self.overwritten } else { &mut self.races };
+            if list.iter().all(|known| (known.first, known.second) != (race.first, race.second)) {
+                list.push(race);
+            }
+        }
+    }
+
     /// Adds what follows from a run that was made to see where lanes meet. `given`: whether somebody gave the
     /// block; where not, only what holds in any block is told. `all_seen`: whether nothing that runs unnamed
     /// brings lanes together.

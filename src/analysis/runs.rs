@@ -4,6 +4,7 @@
 //! variants: for the residues of a number by which lanes are rotated, for the sizes of an element
 //! type, for other block shapes that are as likely. A verdict that they do not share is none.
 
+mod any_size;
 mod apart;
 mod hidden;
 mod types;
@@ -29,6 +30,7 @@ use crate::scenario::{Probes, Scenario};
 use crate::shape::BlockFrom;
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, judge};
+use any_size::AnySize;
 use std::sync::Arc;
 
 /// The most residues of run-time numbers that are tried.
@@ -181,6 +183,7 @@ impl Subject<'_> {
         // The sites that they speak of, by number.
         let mut spoken_of: Vec<(Span, AccessOp)> = Vec::new();
         let mut ways = 0;
+        let mut any_size = AnySize::default();
         let mut tracer = |variant: &Variant| {
             let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
             let usual = *variant == Variant::of(scenario);
@@ -198,6 +201,10 @@ impl Subject<'_> {
                 if let Some(damaged) = self.damaged(&trace) {
                     facts.doubt_all(damaged);
                 }
+            }
+            if wants_facts && self.is_given(scenario) && is_typed(variant, scenario) {
+                let shape = Shape { dims: variant.block };
+                any_size.note(variant, &trace, || Facts::races_of(&trace, shape, scenario.ties));
             }
             let block = (variant.block, self.is_given(scenario));
             if usual && lanes.are_wanted && !lanes.blocks.contains(&block) {
@@ -224,6 +231,9 @@ impl Subject<'_> {
         let count = spoken_of.len();
         if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
             run.facts = facts;
+            let races = any_size.races(&run.trace, types::SIZES);
+            run.facts.add_races(races);
+            self.drop_hidden_orders(scenario, &mut run.facts);
         }
         // It speaks for one of several blocks. Other ways than the first have left theirs; where theirs tell no more,
         // the first, of which nothing is filled in, speaks for all.
@@ -451,6 +461,12 @@ fn residues_of(demands: &[(String, i64)]) -> Vec<Residues> {
 }
 
 /// Where the sites of a run are, and what they do.
+/// Whether a variant is the scenario with a type of which only the size is tried.
+fn is_typed(variant: &Variant, scenario: &Scenario) -> bool {
+    let usual = Variant::of(scenario);
+    *variant != usual && *variant == (Variant { types: variant.types.clone(), ..usual })
+}
+
 fn places(trace: &Trace) -> impl Iterator<Item = (Span, AccessOp)> + '_ {
     trace.accesses.iter().map(|access| (access.span, access.op))
 }

@@ -107,7 +107,11 @@ impl Machine<'_> {
         let Target::Memory(object, offset) = &pointer.target else { return false };
         let [object] = self.objects_of(*object)[..] else { return false };
         let is_one = self.memory.objects[object.0 as usize].kind != ObjectKind::Anywhere;
-        is_one && offset.known_part().is_some_and(|offset| self.is_alike_in_warps(offset))
+        let is_alike = || match offset.known_part() {
+            Some(offset) => self.is_alike_in_warps(offset),
+            None => offset.variation() <= Variation::OfWarp,
+        };
+        is_one && is_alike()
     }
 
     /// The offset within one warp, where what is not known of it is one number in each warp. It may be another one by

@@ -271,7 +271,12 @@ impl Machine<'_> {
             Ok(size) => size,
             // All threads go equally far.
             Err(_) if index.is_uniform() => self.open_size(pointee),
-            Err(why) => return Offset::unknown(variation, why),
+            Err(why) => {
+                // The lanes of a warp go equally far.
+                let is_of_warp = self.is_alike_in_warps(&index) && self.is_alike_in_warps(base);
+                let most = if is_of_warp { Variation::OfWarp } else { variation };
+                return Offset::unknown(variation.min(most), why);
+            }
         };
         match self.world.mul(&index, &size) {
             Ok(bytes) => Offset::Known(self.world.add(base, &self.world.scale(&bytes, sign))),

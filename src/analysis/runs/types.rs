@@ -36,6 +36,8 @@ pub struct OpenTypes {
 const USUAL: u32 = 4;
 /// The sizes that are tried besides.
 const OTHERS: [u32; 4] = [1, 2, 8, 16];
+/// How many sizes a type is tried with.
+pub(super) const SIZES: usize = 1 + OTHERS.len();
 /// The most types whose sizes are tried.
 const MOST_TYPES: usize = 6;
 
