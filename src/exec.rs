@@ -65,6 +65,7 @@ mod hidden;
 mod host;
 mod initialisers;
 mod inner_branches;
+mod instead;
 mod integers;
 mod intrinsics;
 mod join;

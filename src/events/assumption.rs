@@ -134,6 +134,11 @@ pub enum Assumption {
     BothSides,
     /// Loads on both sides of a condition are counted apart, though the compiler may make one of them.
     SidesApart,
+    /// An access is made though the compiler was at its place before, and may save it.
+    NotSaved {
+        /// Whether it is a store.
+        store: bool,
+    },
     /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
     /// A function of a library that is not at hand does what its known releases do.
@@ -189,6 +194,7 @@ impl Assumption {
             Assumption::Block { .. } => "block",
             Assumption::BothSides => "both-sides",
             Assumption::SidesApart => "sides-apart",
+            Assumption::NotSaved { .. } => "not-saved",
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
@@ -318,6 +324,12 @@ impl Display for Assumption {
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
             Assumption::BothSides => {
                 out.write_str("both sides of a condition are counted, though a block takes one")
+            }
+            Assumption::NotSaved { store: false } => {
+                out.write_str("it is counted, though the compiler may still have its value in a register")
+            }
+            Assumption::NotSaved { store: true } => {
+                out.write_str("stores to one place are counted apart, though the compiler may make one of them")
             }
             Assumption::SidesApart => out.write_str(
                 "the loads on both sides of a condition are counted apart, though the compiler may select an address and load once",

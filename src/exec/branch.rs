@@ -4,6 +4,7 @@
 //! undecided one runs both sides from copies of the state and joins them.
 
 use super::condition::{Truth, listed};
+use super::instead::Instead;
 use super::join::Join;
 use super::machine::{Machine, Mode, State};
 use super::select;
@@ -84,12 +85,14 @@ impl Machine<'_> {
             return self.run_sides(truth, span, run, empty);
         }
         let mark = self.branch_mark();
+        let mut instead = Instead::of(self);
         let mut run_apart = |machine: &mut Self, side: bool| {
             let mark = machine.branch_mark();
-            run(machine, side);
+            instead.run(machine, |machine| run(machine, side));
             machine.end_branch(&mark);
         };
         self.run_sides(truth, span, &mut run_apart, empty);
+        instead.join(self);
         self.end_branch(&mark);
     }
 

@@ -3,9 +3,9 @@
 //! The evaluator tells the rules of [`codegen`](crate::codegen) where it is, and asks them there.
 
 use super::machine::Machine;
-use crate::codegen::{Met, Still};
-use crate::domain::Int;
-use crate::events::{AccessOp, Seen};
+use crate::codegen::{Met, Saved, Still};
+use crate::domain::{Int, Origin, SymbolId};
+use crate::events::{AccessOp, Assumption, Seen};
 use crate::ir::{Expr, Function};
 use std::sync::Arc;
 
@@ -82,20 +82,75 @@ impl Machine<'_> {
             self.compiler.registers.array_may_be_read(array);
             return Still::No;
         }
+        let mut saves_none = true;
         if !met.load {
             let (stretch, number) = (self.compiler.stretch.at, self.requests.stores());
             let needless = self.compiler.registers.stored(&met, stretch, number);
             let is_in_loop = !self.compiler.rounds.is_empty();
+            saves_none = needless.is_empty();
             for store in needless {
                 self.requests.leave_out(store, is_in_loop, &mut self.trace.accesses);
             }
         }
-        self.compiler.registers.meet(&met)
+        let (since, branch) = (self.compiler.last_wait(), self.compiler.registers.innermost());
+        let saved = self.compiler.recent.meet(&met, since, branch);
+        let still = self.compiler.registers.meet(&met);
+        let is_open = match saved {
+            Saved::Load => still == Still::No && self.is_one_place(offset),
+            Saved::Store(_) => saves_none,
+            Saved::No => false,
+        };
+        self.compiler.saved = Some(saved).filter(|_| is_open);
+        still
+    }
+
+    /// Whether an offset is the same in all rounds of all loops.
+    fn is_one_place(&self, offset: &Int) -> bool {
+        let origin = |id: &SymbolId| self.world.symbols.get(*id).origin;
+        let is_fixed =
+            |origin: Origin| matches!(origin, Origin::Given | Origin::BlockIndex | Origin::GridSize);
+        offset.terms.iter().all(|(id, _)| is_fixed(origin(id)))
+    }
+
+    /// What is taken for granted of the access at hand if the compiler may save it. That goes for the store, too, with
+    /// which it may be one.
+    pub(super) fn perhaps_saved(&mut self) -> Option<Assumption> {
+        let saved = self.compiler.saved.take()?;
+        if let Saved::Store(site) = saved {
+            self.note_not_saved(site, true);
+        }
+        Some(Assumption::NotSaved { store: matches!(saved, Saved::Store(_)) })
+    }
+
+    /// Now: when threads last waited for others, and how many accesses there were.
+    pub(super) fn moment(&self) -> (u32, u32) {
+        (self.compiler.last_wait(), self.compiler.recent.count())
+    }
+
+    /// A loop ends that was run for all rounds at once from this moment on: if nobody waits in it, the compiler may take
+    /// loads out of it whose place is the same in all rounds.
+    pub(super) fn note_hoisted(&mut self, (since, count): (u32, u32)) {
+        if self.compiler.last_wait() != since {
+            return;
+        }
+        let loads = self.compiler.recent.loads_since(count, since);
+        let sites: Vec<usize> =
+            loads.filter(|(_, offset)| self.is_one_place(offset)).map(|(site, _)| site).collect();
+        sites.into_iter().for_each(|site| self.note_not_saved(site, false));
+    }
+
+    fn note_not_saved(&mut self, site: usize, store: bool) {
+        let assumption = Assumption::NotSaved { store };
+        let access = self.trace.accesses.get_mut(site);
+        if let Some(access) = access.filter(|it| !it.assumptions.contains(&assumption)) {
+            access.assumptions.push(assumption);
+        }
     }
 
     /// Something may write any place of any array, and nothing in a register is what it was.
     pub(super) fn clobber(&mut self) {
         self.compiler.registers.forget();
+        self.compiler.recent.forget();
         self.compiler.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
     }
 
@@ -106,7 +161,10 @@ impl Machine<'_> {
             AccessOp::Load | AccessOp::MatrixLoad => {
                 self.compiler.registers.array_may_be_read(access.array);
             }
-            _ => self.compiler.registers.written(access.array, None),
+            _ => {
+                self.compiler.registers.written(access.array, None);
+                self.compiler.recent.forget_array(access.array);
+            }
         }
     }
 

@@ -244,6 +244,7 @@ impl Machine<'_> {
         self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;
         let opened = self.looping.open;
+        let before = self.moment();
         self.compiler.rolled = self.compiler.rolled.wrapping_add(1);
         (self.looping.apart, self.looping.left_of_loop) = (false, self.left_mark());
         let left = self.looping.left_of_loop;
@@ -261,6 +262,8 @@ impl Machine<'_> {
         });
         let second = self.looping.second_rounds.get(&parts.place()).cloned();
         let round = pass.round;
+        // In several rounds in a row, a place may be another in each.
+        let is_one_round = pass.inside.is_empty();
         if one_for_all {
             let rounds = pass.inside.len() as u64 + 1;
             self.requests.share_out(&mark.requests, (parts.span, rounds), &mut self.trace.accesses);
@@ -275,6 +278,9 @@ impl Machine<'_> {
         self.around.departures.truncate(departures);
         self.leave(entry, parts.span);
         let rounds = self.rounds(round);
+        if is_one_round && one_for_all {
+            self.note_hoisted(before);
+        }
         self.settle_loop(&start, self.looping.apart, rounds, parts.span);
         self.settle_left(left, &start, rounds, parts.span);
         self.test_at_last(parts);
@@ -325,7 +331,7 @@ impl Machine<'_> {
     /// One iteration whose condition may be undecided; that it holds is then assumed in these words.
     pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Assumption]) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
-        self.compiler.epoch += u32::from(!parts.counted);
+        self.compiler.begin_epoch_of_loop(!parts.counted);
         let Some(cond) = parts.cond() else {
             self.iterate(parts);
             let goes_on = match parts.cond {

@@ -119,6 +119,7 @@ impl Machine<'_> {
         if self.looping.cut > 0 {
             besides.push(Assumption::CutShort);
         }
+        besides.extend(self.perhaps_saved());
         if self.may_be_selected(event.access) {
             besides.push(Assumption::SidesApart);
         }

@@ -61,9 +61,9 @@ impl Machine<'_> {
         let begins_anew = rounds.in_one.is_some_and(|in_one| rounds.begun.is_multiple_of(in_one));
         rounds.begun += 1;
         let open = is_open(parts, rounds.at_launch);
-        self.compiler.epoch += u32::from(begins_anew);
+        self.compiler.begin_epoch_of_loop(begins_anew);
         self.compiler.iteration += u32::from(open);
-        self.compiler.epoch += u32::from(parts.is_rolled());
+        self.compiler.begin_epoch_of_loop(parts.is_rolled());
         self.compiler.registers.begin_round();
         let stays = || self.looping.plans.get(&self.loop_key(parts)).is_some_and(|plan| plan.stays);
         let is_rolled = parts.is_rolled() || stays();
@@ -208,9 +208,9 @@ impl Machine<'_> {
     /// round by round and so was all within it. Returns what it makes of it.
     pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> LoopCode {
         let Rounds { begun, at_launch, in_one } = self.compiler.rounds.pop().unwrap_or_default();
-        self.compiler.epoch += u32::from(in_one.is_some());
+        self.compiler.begin_epoch_of_loop(in_one.is_some());
         self.compiler.iteration += u32::from(is_open(parts, at_launch));
-        self.compiler.epoch += u32::from(parts.is_rolled());
+        self.compiler.begin_epoch_of_loop(parts.is_rolled());
         let whole = self.operations().saturating_sub(begin.operations);
         let seen = self.recording
             && self.compiler.rolled == begin.rolled

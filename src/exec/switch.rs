@@ -1,6 +1,7 @@
 //! Which threads run which cases of a switch?
 
 use super::condition::Truth;
+use super::instead::Instead;
 use super::join::Join;
 use super::machine::{LoopMask, Machine, Mode, State};
 use super::value::{Condition, Value};
@@ -105,6 +106,7 @@ impl Machine<'_> {
         let default = cases.iter().position(|case| case.value.is_none()).unwrap_or(cases.len());
         let begun = self.requests.mark();
         let all_agree = entries.iter().flatten().all(|entry| entry.truth.uniform);
+        let mut instead = Instead::of(self);
         for (at, entry) in labels.chain([(default, None)]) {
             self.state = start.clone();
             match entry {
@@ -122,7 +124,11 @@ impl Machine<'_> {
             self.enter_passable(truth.map_or(Taken::unknown(), |truth| Taken { side, ..truth.taken(true) }));
             let entered = self.requests.mark();
             self.state.facts.extend(truth.and_then(|truth| truth.equality));
-            self.in_own_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
+            instead.run(self, |machine| {
+                machine.in_own_branch(true, |machine| {
+                    cases[at..].iter().for_each(|case| machine.run(&case.body))
+                });
+            });
             self.state.facts.truncate(start.facts.len());
             if all_agree {
                 self.requests.keep_most([&begun, &entered], &mut self.trace.accesses);
@@ -151,5 +157,6 @@ impl Machine<'_> {
         if let Some(state) = joined {
             self.state = state;
         }
+        instead.join(self);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::loops::LoopPlace;
 use crate::builtins::InnerBranches;
-use crate::codegen::{AtLaunch, Registers, Uniformities};
+use crate::codegen::{AtLaunch, Recent, Registers, Saved, Uniformities};
 use crate::ir::LocalId;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -10,8 +10,10 @@ use std::rc::Rc;
 /// What is counted and known for the compiler's sake.
 #[derive(Default)]
 pub struct ForCompiler {
-    /// Block barriers passed so far.
+    /// Block barriers passed so far, and what else keeps the compiler from joining accesses.
     pub epoch: u32,
+    /// Those among them that are only rounds of loops: threads wait for nobody there.
+    pub epochs_of_loops: u32,
     /// Rounds of loops so far that the compiler does not make straight code of.
     pub region: u32,
     /// Iterations so far of loops whose trip count the compiler does not know, and loops ended.
@@ -38,10 +40,27 @@ pub struct ForCompiler {
     pub operands: [Vec<u32>; 2],
     /// What the straight code at hand has in registers.
     pub registers: Registers,
+    /// Where the code was since other threads may have written.
+    pub recent: Recent,
+    /// What the access at hand may be saved by.
+    pub saved: Option<Saved>,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: AtLaunch,
     /// What the compiler sees to be the same in all lanes.
     pub uniformities: Uniformities,
+}
+
+impl ForCompiler {
+    /// The last moment, by number, at which threads may have waited for others.
+    pub(crate) fn last_wait(&self) -> u32 {
+        self.epoch.wrapping_sub(self.epochs_of_loops)
+    }
+
+    /// A round of a loop begins, or a loop ends, over which the compiler joins nothing, if `parts`.
+    pub(crate) fn begin_epoch_of_loop(&mut self, parts: bool) {
+        self.epoch = self.epoch.wrapping_add(u32::from(parts));
+        self.epochs_of_loops = self.epochs_of_loops.wrapping_add(u32::from(parts));
+    }
 }
 
 /// What a statement does that is passed over.

@@ -1,0 +1,167 @@
+//! Which accesses may the compiler save because it was at that place before?
+//!
+//! [`registers`](super::registers) tells what is surely in a register, as all that come to a load were at a load or
+//! store of its place in the same straight code. In other code the compiler often finds a way, too. Seen in the machine
+//! code of nvcc 13 for 9.0, of a place that no other thread may write in between:
+//!
+//! | in one thread | made |
+//! |---|---|
+//! | `a = q ? s[x] : 0; b = q ? s[x] + 1 : 0;` | one load |
+//! | `if (t < n) a = s[x]; b = 1; if (t < n) b = s[x];` | two loads |
+//! | `while (s[t] >= 360) s[t] -= 360;` | one load before the loop, one store behind it |
+//! | `s[t] = 0; for (...) if (x[i] > s[t]) s[t] = x[i];` | no load |
+//! | `for (i = 0; i < n; i++) if (i < m) sum += in[i] - s[0];` | one load before the loop |
+//! | `s[t] = 0; if (t < n) s[t] = in[t];` | one store; two for 8.0 and 10.0 |
+//! | `s[t] = v; if (c) s[t] += 1; else s[t] -= 1;` | one store, no load |
+//!
+//! So such accesses are counted, and say that they may be saved.
+
+use super::met::{Met, distance};
+use crate::domain::{Int, ThreadSet};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Places of an array that are kept in mind.
+const MOST: usize = 64;
+/// Stores to one place that are kept in mind.
+const MOST_STORES: usize = 8;
+
+/// The places at which code was since other threads may have written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recent {
+    places: Rc<FxHashMap<usize, Vec<Place>>>,
+    /// The moment since when no thread waited for others.
+    since: u32,
+    /// Accesses so far.
+    count: u32,
+}
+
+/// A store: the site, the threads that made it, and the innermost branch around it.
+type Stored = (usize, ThreadSet, Option<u32>);
+
+#[derive(Clone, Debug)]
+struct Place {
+    offset: Int,
+    bytes: u32,
+    /// The threads that were there.
+    threads: ThreadSet,
+    stores: SmallVec<[Stored; 2]>,
+    /// The last load there, and how many accesses there were by then.
+    load: Option<(usize, u32)>,
+}
+
+/// What an access may be saved by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// By nothing.
+    No,
+    /// A load, by what was read or written there before.
+    Load,
+    /// A store, with the one at this site, of which it may be a part.
+    Store(usize),
+}
+
+impl Recent {
+    /// Other threads may have written any place.
+    pub(crate) fn forget(&mut self) {
+        self.places = Rc::default();
+    }
+
+    /// Any place of an array may have been written.
+    pub(crate) fn forget_array(&mut self, array: usize) {
+        if self.places.contains_key(&array) {
+            Rc::make_mut(&mut self.places).remove(&array);
+        }
+    }
+
+    /// How many accesses there were.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The sites of the loads since so many accesses, with their offsets, whose places nobody may have written since
+    /// threads last waited for others.
+    pub(crate) fn loads_since(&self, count: u32, since: u32) -> impl Iterator<Item = (usize, &Int)> {
+        let places = self.places.values().flatten().filter(move |_| self.since == since);
+        let loads = places.filter_map(|place| Some((place.load?, &place.offset)));
+        loads.filter(move |((_, at), _)| *at > count).map(|((site, _), offset)| (site, offset))
+    }
+
+    /// What code that other code runs instead of was at, besides.
+    pub(crate) fn join(&mut self, other: &Recent) {
+        // What is older was before threads waited for others.
+        if self.since > other.since {
+            return;
+        }
+        if self.since < other.since {
+            *self = other.clone();
+            return;
+        }
+        if Rc::ptr_eq(&self.places, &other.places) {
+            return;
+        }
+        let places = Rc::make_mut(&mut self.places);
+        for (array, of_other) in other.places.iter() {
+            let of_array = places.entry(*array).or_default();
+            for place in of_other {
+                let is_there = |it: &&mut Place| {
+                    let hidden = it.offset.sight.hidden == place.offset.sight.hidden;
+                    it.bytes == place.bytes && it.offset == place.offset && hidden
+                };
+                let is_full = of_array.len() >= MOST;
+                match of_array.iter_mut().find(is_there) {
+                    Some(known) => {
+                        known.threads = known.threads.or(&place.threads);
+                        let new = place.stores.iter().filter(|it| !known.stores.contains(it));
+                        let new: SmallVec<[Stored; 2]> = new.copied().collect();
+                        known.stores.extend(new);
+                        known.stores.truncate(MOST_STORES);
+                    }
+                    None if !is_full => of_array.push(place.clone()),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// Notes an access; `since`: the last moment at which threads waited for others; `branch`: the innermost around it.
+    pub(crate) fn meet(&mut self, met: &Met<'_>, since: u32, branch: Option<u32>) -> Saved {
+        if std::mem::replace(&mut self.since, since) != since {
+            self.places = Rc::default();
+        }
+        let places = Rc::make_mut(&mut self.places).entry(met.array).or_default();
+        self.count = self.count.wrapping_add(1);
+        let load = met.load.then_some((met.site, self.count));
+        let is_there = |place: &Place| {
+            let (known, offset) = (&place.offset, met.offset);
+            place.bytes == met.bytes && known == offset && known.sight.hidden == offset.sight.hidden
+        };
+        if !met.load {
+            places.retain(|it| is_there(it) || distance((&it.offset, it.bytes), met).is_some());
+        }
+        let Some(place) = places.iter_mut().find(|it| is_there(it)) else {
+            if places.len() >= MOST {
+                places.clear();
+            }
+            let stores = (!met.load).then_some((met.site, met.active, branch)).into_iter().collect();
+            let (offset, bytes, threads) = (met.offset.clone(), met.bytes, met.active);
+            places.push(Place { offset, bytes, threads, stores, load });
+            return Saved::No;
+        };
+        let was_there = !place.threads.and(&met.active).is_empty();
+        place.threads = place.threads.or(&met.active);
+        place.load = load.or(place.load);
+        if met.load {
+            return if was_there { Saved::Load } else { Saved::No };
+        }
+        let is_one = |(site, threads, other): &&Stored| {
+            *site != met.site && *other != branch && !threads.and(&met.active).is_empty()
+        };
+        let saved = place.stores.iter().find(is_one).map_or(Saved::No, |(site, ..)| Saved::Store(*site));
+        if place.stores.len() < MOST_STORES {
+            place.stores.push((met.site, met.active, branch));
+        }
+        saved
+    }
+}
