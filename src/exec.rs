@@ -37,6 +37,7 @@ mod compiler;
 mod condition;
 mod conditional;
 mod constant_calls;
+mod constant_memory;
 mod construct;
 mod coordinates;
 mod copied;

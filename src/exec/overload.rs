@@ -105,6 +105,15 @@ impl Machine<'_> {
         {
             candidates.retain(|f| class.holds(f.span) || !f.owner_args.is_empty());
         }
+        if let Some(((name, args), before)) =
+            path.qualifiers.split_last().filter(|((_, args), _)| !args.is_empty())
+        {
+            let (qualifiers, args) = (before.to_vec(), Some(args.clone()));
+            let class = Path { qualifiers, name: name.clone(), args, global: path.global };
+            if !candidates.is_empty() && self.is_left_undefined(&class) {
+                candidates.clear();
+            }
+        }
         candidates = self.with_special_of(path, candidates);
         let explicit = path.args.as_deref().unwrap_or(&[]);
         let is_template = |f: &Arc<Function>| !f.template_params.is_empty() || !f.specialization.is_empty();

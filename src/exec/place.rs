@@ -360,7 +360,10 @@ impl Machine<'_> {
                             false => self.own_integer(*scalar, origin, variation, why),
                         }
                     }
-                    _ => self.unknown_of(&pointer.pointee, variation, &name, &why),
+                    ty => match self.read_constant_memory(*object, offset, ty) {
+                        Some(number) => number,
+                        None => self.unknown_of(ty, variation, &name, &why),
+                    },
                 }
             }
         }

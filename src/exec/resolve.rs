@@ -246,6 +246,20 @@ impl Machine<'_> {
         Some(self.lay_out(&primary, Rc::new(env)))
     }
 
+    /// Whether a class template is only declared but for other arguments than these: what it would have is nowhere.
+    pub(super) fn is_left_undefined(&mut self, path: &Path) -> bool {
+        let (program, from) = (self.program, self.namespace());
+        let specialized: Vec<Arc<Record>> = program.records_meant(path, &from).cloned().collect();
+        let Some((first, args)) = specialized.first().zip(path.args.as_deref()) else { return false };
+        if specialized.iter().any(|record| record.specialization.is_empty()) {
+            return false;
+        }
+        let primary = Arc::clone(program.declared_class_meant(path, &from).unwrap_or(first));
+        let env = self.bind(&primary.template_params, Some(args), &Env::default());
+        let env = self.bind_defaults(&primary.template_params, &primary.namespace, env);
+        matches!(self.specialization_of(&primary, &specialized, args, &env), Ok(None))
+    }
+
     /// A class template by its bare name where its own text says it: for the arguments that it has there.
     pub(super) fn own_class(&mut self, name: &Name) -> Option<Ty> {
         let frame = self.frame()?;
@@ -450,10 +464,19 @@ impl Machine<'_> {
         }
         match &ty {
             Ty::Array(..) | Ty::Record(_) => {
-                let table = self.table(variable, &ty);
-                Value::Pointer(table.unwrap_or_else(|| self.named_global(&variable.name, &ty)))
+                if let Some(table) = self.table(variable, &ty) {
+                    return Value::Pointer(table);
+                }
+                let pointer = self.named_global(&variable.name, &ty);
+                if let Target::Memory(object, _) = pointer.target {
+                    self.note_constant_memory(object, variable, &ty);
+                }
+                Value::Pointer(pointer)
             }
             _ => {
+                if let Some(number) = self.constant_number(variable, &ty) {
+                    return number;
+                }
                 let what = Unknown::new(
                     Reason::DataDependent,
                     span,

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use crate::domain::Int;
-use crate::exec::value::{Env, ObjectId};
+use crate::exec::value::{Env, ObjectId, Ty};
 use crate::ir::{Declaration, LocalId, Name, Record, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -32,6 +32,8 @@ pub struct Memory {
     pub barrier_counts: Vec<Counted>,
     /// Where pipelines of a thread are made.
     pub pipelines: Vec<Span>,
+    /// Where variables in constant memory are declared, and their types; `None` where two of one name are one object.
+    pub constants: FxHashMap<ObjectId, Option<(Span, Ty)>>,
     /// The constants outside of functions that are arrays or objects.
     pub tables: Vec<(ObjectId, Rc<Table>)>,
 }
