@@ -40,7 +40,12 @@ impl Machine<'_> {
     }
 
     /// The number at a known place of an object in constant memory.
-    pub(super) fn read_constant_memory(&mut self, object: ObjectId, offset: &Offset, ty: &Ty) -> Option<Value> {
+    pub(super) fn read_constant_memory(
+        &mut self,
+        object: ObjectId,
+        offset: &Offset,
+        ty: &Ty,
+    ) -> Option<Value> {
         let (declared, whole) = self.memory.constants.get(&object)?.as_ref()?;
         let Offset::Known(offset) = offset else { return None };
         let at = u64::try_from(offset.as_constant()?).ok()?;

@@ -40,7 +40,6 @@ mod soundness;
 mod trace;
 mod unwritten;
 
-use crate::support::thorough;
 use compare::{Line, Outcome};
 use known::Entry;
 use rayon::prelude::*;
@@ -65,14 +64,6 @@ fn kernel_files(filter: &str) -> Vec<PathBuf> {
     let files = entries.map(|entry| entry.unwrap().into_path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
     files.filter(|path| path.to_string_lossy().contains(filter)).collect()
-}
-
-/// Whether a file is taken where one of so many is: by its name, so that a new file moves no other. A thorough test takes
-/// all.
-fn is_sampled(file: &Path, rank: usize, one_of: usize) -> bool {
-    let name = file.file_stem().unwrap().as_encoded_bytes();
-    let number: usize = name.iter().map(|&byte| usize::from(byte)).sum();
-    thorough() || (number + rank).is_multiple_of(one_of)
 }
 
 fn judge(path: &Path) -> Result<Judged, String> {

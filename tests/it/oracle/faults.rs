@@ -14,11 +14,11 @@
 use super::compile::compiler;
 use super::execution::{Launch, read};
 use super::findings::{ALL_RULES, Finding, base, faults, findings, unconfirmed};
+use super::kernel_files;
 use super::mutation::{OPERATORS, Operator, mutated};
 use super::said::{Said, said};
-use super::{is_sampled, kernel_files};
 use crate::support::folder::folder;
-use crate::support::thorough;
+use crate::support::{is_sampled, thorough};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -16,10 +16,10 @@
 use super::compile;
 use super::execution::{self, Launch};
 use super::findings::{Finding, RULES, base, findings, proved, refuted, unconfirmed};
+use super::kernel_files;
 use super::races::{Between, Race, races};
-use super::{is_sampled, kernel_files};
 use crate::support::folder::folder;
-use crate::support::thorough;
+use crate::support::{is_sampled, thorough};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -13,10 +13,10 @@
 use super::compile;
 use super::execution;
 use super::findings::{base, findings};
+use super::kernel_files;
 use super::races::{Between, races};
-use super::{is_sampled, kernel_files};
 use crate::support::folder::folder;
-use crate::support::thorough;
+use crate::support::{is_sampled, thorough};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
