@@ -200,7 +200,8 @@ impl Found {
                 };
                 let (time, region) = (pattern.first.occurrence, pattern.first.region);
                 let member = Member { first, access: at, pattern: number, time, region };
-                if let (true, Some(address)) = (constants[number], addresses[access.array]) {
+                let is_seen = constants[number] && pattern.sight.hidden == 0;
+                if let (true, Some(address)) = (is_seen, addresses[access.array]) {
                     let (start, first) = (Start::At(0), relative(pattern).0 + address as i64);
                     let of_all = Group { array: None, start, ..group.clone() };
                     groups.entry(of_all).or_default().push(Member { first, ..member.clone() });

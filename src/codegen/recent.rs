@@ -18,7 +18,7 @@
 
 use super::met::{Met, distance};
 use crate::domain::{Int, ThreadSet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -35,10 +35,22 @@ pub(crate) struct Recent {
     since: u32,
     /// Accesses so far.
     count: u32,
+    /// The arrays of which any place may have been written, or all arrays.
+    clobbered: Rc<FxHashSet<usize>>,
+    all_clobbered: bool,
 }
 
 /// A store: the site, the threads that made it, and the innermost branch around it.
 type Stored = (usize, ThreadSet, Option<u32>);
+
+/// The same moment.
+impl PartialEq for Recent {
+    fn eq(&self, other: &Recent) -> bool {
+        (self.since, self.count) == (other.since, other.count) && Rc::ptr_eq(&self.places, &other.places)
+    }
+}
+
+impl Eq for Recent {}
 
 #[derive(Clone, Debug)]
 struct Place {
@@ -47,8 +59,28 @@ struct Place {
     /// The threads that were there.
     threads: ThreadSet,
     stores: SmallVec<[Stored; 2]>,
-    /// The last load there, and how many accesses there were by then.
-    load: Option<(usize, u32)>,
+    /// The site of the last load there.
+    load: Option<usize>,
+}
+
+impl Place {
+    /// A store there.
+    fn met(&self, array: usize) -> Met<'_> {
+        let site = self.stores.last().map_or(0, |(site, ..)| *site);
+        Met {
+            array,
+            bytes: self.bytes,
+            offset: &self.offset,
+            active: self.threads,
+            doubt: &None,
+            weight: 1,
+            site,
+            iteration: 0,
+            within: 0,
+            in_loop: true,
+            load: false,
+        }
+    }
 }
 
 /// What an access may be saved by.
@@ -66,6 +98,8 @@ impl Recent {
     /// Other threads may have written any place.
     pub(crate) fn forget(&mut self) {
         self.places = Rc::default();
+        self.count = self.count.wrapping_add(1);
+        self.all_clobbered = true;
     }
 
     /// Any place of an array may have been written.
@@ -73,19 +107,55 @@ impl Recent {
         if self.places.contains_key(&array) {
             Rc::make_mut(&mut self.places).remove(&array);
         }
+        self.count = self.count.wrapping_add(1);
+        Rc::make_mut(&mut self.clobbered).insert(array);
     }
 
-    /// How many accesses there were.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
+    /// The sites of the loads, with their offsets, whose places nothing else in the same code may write, where threads
+    /// last waited for others before it.
+    pub(crate) fn fixed_loads(&self, since: u32) -> Vec<(usize, &Int)> {
+        let mut found = Vec::new();
+        if self.since != since || self.all_clobbered {
+            return found;
+        }
+        for (array, places) in self.places.iter() {
+            if self.clobbered.contains(array) {
+                continue;
+            }
+            let stores: Vec<&Place> = places.iter().filter(|it| !it.stores.is_empty()).collect();
+            for place in places {
+                let Some(site) = place.load else { continue };
+                let is_apart = |store: &&Place| {
+                    std::ptr::eq(*store, place)
+                        || distance((&place.offset, place.bytes), &store.met(*array)).is_some()
+                };
+                if stores.iter().all(is_apart) {
+                    found.push((site, &place.offset));
+                }
+            }
+        }
+        found
     }
 
-    /// The sites of the loads since so many accesses, with their offsets, whose places nobody may have written since
-    /// threads last waited for others.
-    pub(crate) fn loads_since(&self, count: u32, since: u32) -> impl Iterator<Item = (usize, &Int)> {
-        let places = self.places.values().flatten().filter(move |_| self.since == since);
-        let loads = places.filter_map(|place| Some((place.load?, &place.offset)));
-        loads.filter(move |((_, at), _)| *at > count).map(|((site, _), offset)| (site, offset))
+    /// The stores of these two, one after the other, that are to the same places: the sites.
+    pub(crate) fn stores_again(&self, later: &Recent) -> Vec<[usize; 2]> {
+        let mut found = Vec::new();
+        for (array, of_later) in later.places.iter() {
+            for place in self.places.get(array).into_iter().flatten() {
+                let is_same = |it: &&Place| it.bytes == place.bytes && it.offset == place.offset;
+                let again: Vec<usize> = of_later
+                    .iter()
+                    .filter(is_same)
+                    .flat_map(|it| &it.stores)
+                    .map(|(site, ..)| *site)
+                    .collect();
+                for (before, ..) in &place.stores {
+                    let others = again.iter().filter(|site| *site != before);
+                    found.extend(others.map(|site| [*before, *site]));
+                }
+            }
+        }
+        found
     }
 
     /// What code that other code runs instead of was at, besides.
@@ -94,8 +164,13 @@ impl Recent {
         if self.since > other.since {
             return;
         }
+        self.count = self.count.max(other.count);
+        self.all_clobbered |= other.all_clobbered;
+        if !Rc::ptr_eq(&self.clobbered, &other.clobbered) {
+            Rc::make_mut(&mut self.clobbered).extend(other.clobbered.iter());
+        }
         if self.since < other.since {
-            *self = other.clone();
+            (self.places, self.since) = (Rc::clone(&other.places), other.since);
             return;
         }
         if Rc::ptr_eq(&self.places, &other.places) {
@@ -113,6 +188,7 @@ impl Recent {
                 match of_array.iter_mut().find(is_there) {
                     Some(known) => {
                         known.threads = known.threads.or(&place.threads);
+                        known.load = place.load.or(known.load);
                         let new = place.stores.iter().filter(|it| !known.stores.contains(it));
                         let new: SmallVec<[Stored; 2]> = new.copied().collect();
                         known.stores.extend(new);
@@ -132,7 +208,7 @@ impl Recent {
         }
         let places = Rc::make_mut(&mut self.places).entry(met.array).or_default();
         self.count = self.count.wrapping_add(1);
-        let load = met.load.then_some((met.site, self.count));
+        let load = met.load.then_some(met.site);
         let is_there = |place: &Place| {
             let (known, offset) = (&place.offset, met.offset);
             place.bytes == met.bytes && known == offset && known.sight.hidden == offset.sight.hidden
@@ -149,11 +225,11 @@ impl Recent {
             places.push(Place { offset, bytes, threads, stores, load });
             return Saved::No;
         };
-        let was_there = !place.threads.and(&met.active).is_empty();
+        let were_there = met.active.minus(&place.threads).is_empty();
         place.threads = place.threads.or(&met.active);
         place.load = load.or(place.load);
         if met.load {
-            return if was_there { Saved::Load } else { Saved::No };
+            return if were_there { Saved::Load } else { Saved::No };
         }
         let is_one = |(site, threads, other): &&Stored| {
             *site != met.site && *other != branch && !threads.and(&met.active).is_empty()

@@ -3,11 +3,14 @@
 //! The evaluator tells the rules of [`codegen`](crate::codegen) where it is, and asks them there.
 
 use super::machine::Machine;
-use crate::codegen::{Met, Saved, Still};
+use crate::codegen::{Met, Recent, Saved, Still};
 use crate::domain::{Int, Origin, SymbolId};
 use crate::events::{AccessOp, Assumption, Seen};
 use crate::ir::{Expr, Function};
 use std::sync::Arc;
+
+/// Loads that the compiler takes out of a loop, at the most.
+const MOST_HOISTED: usize = 32;
 
 impl Machine<'_> {
     /// Evaluates; also whether a number was read for it that only the launch tells.
@@ -106,10 +109,12 @@ impl Machine<'_> {
 
     /// Whether an offset is the same in all rounds of all loops.
     fn is_one_place(&self, offset: &Int) -> bool {
-        let origin = |id: &SymbolId| self.world.symbols.get(*id).origin;
-        let is_fixed =
-            |origin: Origin| matches!(origin, Origin::Given | Origin::BlockIndex | Origin::GridSize);
-        offset.terms.iter().all(|(id, _)| is_fixed(origin(id)))
+        let symbols = &self.world.symbols;
+        let is_given = |id: &SymbolId| {
+            matches!(symbols.get(*id).origin, Origin::Given | Origin::BlockIndex | Origin::GridSize)
+        };
+        let is_fixed = |id: &SymbolId| symbols.roots(*id).is_some_and(|roots| roots.iter().all(is_given));
+        offset.terms.iter().all(|(id, _)| is_given(id) && is_fixed(id))
     }
 
     /// What is taken for granted of the access at hand if the compiler may save it. That goes for the store, too, with
@@ -122,21 +127,30 @@ impl Machine<'_> {
         Some(Assumption::NotSaved { store: matches!(saved, Saved::Store(_)) })
     }
 
-    /// Now: when threads last waited for others, and how many accesses there were.
-    pub(super) fn moment(&self) -> (u32, u32) {
-        (self.compiler.last_wait(), self.compiler.recent.count())
+    /// A loop begins that is run for all rounds at once: what was before it says nothing of a round behind another.
+    /// Where the code was until then.
+    pub(super) fn begin_hoisting(&mut self) -> (Recent, u32) {
+        (std::mem::take(&mut self.compiler.recent), self.compiler.last_wait())
     }
 
-    /// A loop ends that was run for all rounds at once from this moment on: if nobody waits in it, the compiler may take
-    /// loads out of it whose place is the same in all rounds.
-    pub(super) fn note_hoisted(&mut self, (since, count): (u32, u32)) {
+    /// The loop ends. If nobody waits in it, the compiler may take loads out of it whose place is the same in all
+    /// rounds, and stores that follow others. `alike`: whether one round stands for all.
+    pub(super) fn end_hoisting(&mut self, (before, since): (Recent, u32), alike: bool) {
+        let inner = std::mem::replace(&mut self.compiler.recent, before);
         if self.compiler.last_wait() != since {
+            self.compiler.recent = inner;
             return;
         }
-        let loads = self.compiler.recent.loads_since(count, since);
+        let loads = inner.fixed_loads(since);
         let sites: Vec<usize> =
-            loads.filter(|(_, offset)| self.is_one_place(offset)).map(|(site, _)| site).collect();
-        sites.into_iter().for_each(|site| self.note_not_saved(site, false));
+            loads.into_iter().filter(|(_, offset)| self.is_one_place(offset)).map(|(site, _)| site).collect();
+        // More than there are registers for stay where they are.
+        if alike && sites.len() <= MOST_HOISTED {
+            sites.into_iter().for_each(|site| self.note_not_saved(site, false));
+            let again = self.compiler.recent.stores_again(&inner);
+            again.into_iter().flatten().for_each(|site| self.note_not_saved(site, true));
+        }
+        self.compiler.recent.join(&inner);
     }
 
     fn note_not_saved(&mut self, site: usize, store: bool) {

@@ -57,6 +57,10 @@ impl Machine<'_> {
         }
         self.compiler.at_launch.note_read();
         let int = match coordinate {
+            // That there is one thread in a direction only the launch tells.
+            Some(Coordinate::Thread) if shape.dims[axis] == 1 => {
+                Int { sight: Sight::at_launch(&format!("{base}.{}", AXES[axis])), ..Int::constant(0) }
+            }
             Some(Coordinate::Thread) => Int::known(Lanes::coordinate(axis, shape)),
             Some(Coordinate::BlockSize) => {
                 let sight = Sight::at_launch(&format!("{base}.{}", AXES[axis]));

@@ -426,6 +426,10 @@ impl Machine<'_> {
         });
         for access in &mut self.trace.accesses {
             access.patterns.retain(|pattern| pattern.count > 0);
+            // Nothing of it is counted.
+            if access.patterns.is_empty() && access.kept > 0 {
+                access.assumptions.retain(|it| !matches!(it, Assumption::NotSaved { .. }));
+            }
         }
         self.trace
     }

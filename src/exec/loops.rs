@@ -121,6 +121,7 @@ impl Machine<'_> {
             }
             if !first {
                 let before = parts.cond().filter(|cond| has_effects(cond)).map(|_| self.test_mark());
+                let tested = parts.cond().filter(|_| before.is_none()).map(|_| self.trace_mark());
                 match self.test(parts, iteration == 0) {
                     Test::Go(bits) => self.state.active = self.state.active.and(&bits),
                     Test::Open => {
@@ -128,6 +129,9 @@ impl Machine<'_> {
                         if let Some((state, mark)) = before {
                             self.trace_rollback(&mark);
                             self.state = state;
+                        }
+                        if let Some(mark) = tested {
+                            self.trace_rollback(&mark);
                         }
                         return self.run_rest(parts, &mark, iteration);
                     }
@@ -237,6 +241,7 @@ impl Machine<'_> {
         let key = self.loop_key(parts);
         let departures = self.around.departures.len();
         self.begin_loop_event(parts.span, false);
+        let before = self.begin_hoisting();
         let mark = self.trace_mark();
         let came = self.looping.came.len();
         let cut = self.cut_by(key);
@@ -244,7 +249,6 @@ impl Machine<'_> {
         self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;
         let opened = self.looping.open;
-        let before = self.moment();
         self.compiler.rolled = self.compiler.rolled.wrapping_add(1);
         (self.looping.apart, self.looping.left_of_loop) = (false, self.left_mark());
         let left = self.looping.left_of_loop;
@@ -278,9 +282,7 @@ impl Machine<'_> {
         self.around.departures.truncate(departures);
         self.leave(entry, parts.span);
         let rounds = self.rounds(round);
-        if is_one_round && one_for_all {
-            self.note_hoisted(before);
-        }
+        self.end_hoisting(before, is_one_round && one_for_all);
         self.settle_loop(&start, self.looping.apart, rounds, parts.span);
         self.settle_left(left, &start, rounds, parts.span);
         self.test_at_last(parts);

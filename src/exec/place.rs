@@ -264,7 +264,7 @@ impl Machine<'_> {
                 return self.offset_by_own(offset, (index, sign), pointee.constant_size(), why);
             }
         };
-        if index.as_constant() == Some(0) {
+        if index.as_constant() == Some(0) && index.sight.hidden == 0 {
             return offset.clone();
         }
         let size = match self.size_of(pointee, span) {

@@ -36,7 +36,7 @@ impl Machine<'_> {
 
 /// The loads, if both operands of a conditional operator are nothing else.
 pub(super) fn of_operator(then: &Expr, otherwise: &Expr) -> Sides {
-    load(then).zip(load(otherwise)).map(|(a, b)| [a, b].into()).unwrap_or_default()
+    loads(then).zip(loads(otherwise)).map(|(a, b)| [a, b].concat().into()).unwrap_or_default()
 }
 
 /// The loads, if both sides of a statement do nothing but assign one each to the same variables.
@@ -58,6 +58,14 @@ fn assigned(side: &Stmt) -> Option<(&Expr, Span)> {
     let ExprKind::Assign(None, target, value) = &expr.kind else { return None };
     matches!(target.kind, ExprKind::Local(_)).then_some(())?;
     Some((target, load(value)?))
+}
+
+/// The loads that an operand is, or that one is selected of.
+fn loads(expr: &Expr) -> Option<Vec<Span>> {
+    match &expr.kind {
+        ExprKind::Conditional(_, a, b) => Some([loads(a)?, loads(b)?].concat()),
+        _ => Some(vec![load(expr)?]),
+    }
 }
 
 fn load(expr: &Expr) -> Option<Span> {

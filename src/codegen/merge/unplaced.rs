@@ -26,7 +26,12 @@ pub(super) fn note(trace: &Trace, addresses: &[Option<u64>], joins: &mut Joins) 
             continue;
         };
         let constants = layout::constants(access);
-        for (number, pattern) in access.patterns.iter().enumerate().filter(|(number, _)| constants[*number]) {
+        for (number, pattern) in access
+            .patterns
+            .iter()
+            .enumerate()
+            .filter(|(number, it)| constants[*number] && it.sight.hidden == 0)
+        {
             let stretch = (access.op == AccessOp::Store).then_some(pattern.first.stretch);
             let alike = (access.op, bytes, pattern.active, pattern.warps, pattern.first.epoch, stretch);
             groups.entry(alike).or_default().push((at, number));

@@ -1,5 +1,6 @@
 //! What is a moment to which a run can be taken back?
 
+use crate::codegen::Recent;
 use crate::events::RequestMark;
 
 /// A moment to which the trace can be taken back.
@@ -19,4 +20,6 @@ pub struct Mark {
     pub uncounted: usize,
     /// Launches recorded so far.
     pub launches: usize,
+    /// Where the code was.
+    pub recent: Recent,
 }

@@ -17,6 +17,7 @@ impl Machine<'_> {
             came: self.looping.came.len(),
             uncounted: self.trace.uncounted.len(),
             launches: self.trace.launches.len(),
+            recent: self.compiler.recent.clone(),
         }
     }
 
@@ -27,6 +28,7 @@ impl Machine<'_> {
         self.trace.uncounted.truncate(mark.uncounted);
         self.looping.came.truncate(mark.came);
         self.compiler.registers.forget();
+        self.compiler.recent = mark.recent.clone();
         self.requests.rollback(&mark.requests, &mut self.trace.accesses);
         self.trace.straight.take_back(self.requests.accesses());
         while self.looping.worsened.len() > mark.worsened {
