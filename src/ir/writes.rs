@@ -400,9 +400,6 @@ impl Mentions<'_> {
         }
         let count = args.len();
         let is_changed = !matches!(by, By::Value(_) | By::Operator(..) | By::Unary(_));
-        if let (true, ExprKind::Member { base, arrow: false, .. }) = (is_changed, &callee.kind) {
-            self.place(base, &By::Itself);
-        }
         for (at, arg) in args.iter().enumerate() {
             match &callee.kind {
                 ExprKind::Path(path) => {
@@ -418,6 +415,8 @@ impl Mentions<'_> {
             }
         }
         match &callee.kind {
+            // Once only: of `a.b().c().d()`, each call is asked for what it is called on.
+            ExprKind::Member { base, arrow: false, .. } if is_changed => self.place(base, &By::Itself),
             ExprKind::Member { base, name, arrow: false, .. } => {
                 self.place(base, &By::Object(name.clone(), count));
             }

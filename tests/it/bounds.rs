@@ -355,6 +355,19 @@ fn very_many_of_everything() {
     }
 }
 
+/// Each is called on what the one before hands back, as bindings to other languages are.
+#[test]
+fn very_many_calls_in_a_row() {
+    let calls = repeated(500, |at| format!(".add(\"f{at}\", &f)"));
+    let kernel = "__global__ void k(float *out) {\n    __shared__ float s[64];\n    s[threadIdx.x] = 1;\n}\n";
+    let class =
+        "struct Module {\n    template <class F> Module &add(const char *, F) { return *this; }\n};\n";
+    assert_judged(&format!(
+        "{class}int f(int);\nstatic int threads = 64;\n{kernel}void bind(Module &m, float *out) {{\n    m{calls};\n    \
+         k<<<1, threads>>>(out);\n}}\n{WITNESS}"
+    ));
+}
+
 #[test]
 fn a_long_chain_of_locals() {
     let mut body = String::from("int a0 = threadIdx.x;\n");
