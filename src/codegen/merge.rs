@@ -154,13 +154,12 @@ impl Merges {
 }
 
 impl Found {
-    /// `by_address`: whether the compiler knows the address at which an array starts.
-    fn of(trace: &Trace, starts: &[Start], by_address: bool) -> Found {
+    /// The requests that may be neighbours, and the wide ones of several rounds of a loop.
+    fn grouped(trace: &Trace, starts: &[Start], by_address: bool) -> (FxHashMap<Group, Vec<Member>>, Joins) {
         let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
         let cut = Cut::of(trace);
         let addresses = layout::addresses(trace);
-        let none = || trace.accesses.iter().map(|access| vec![None; access.patterns.len()]);
-        let mut over_iterations: Joins = none().collect();
+        let mut over_iterations: Joins = none(trace).collect();
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
             let constants = layout::constants(access);
@@ -218,6 +217,12 @@ impl Found {
         for members in groups.values_mut() {
             members.sort_unstable();
         }
+        (groups, over_iterations)
+    }
+
+    /// `by_address`: whether the compiler knows the address at which an array starts.
+    fn of(trace: &Trace, starts: &[Start], by_address: bool) -> Found {
+        let (groups, over_iterations) = Found::grouped(trace, starts, by_address);
         let sites: Vec<_> = trace.accesses.iter().map(|access| Site::of_each_path(access, trace)).collect();
         let order = Order::of(trace);
         let joiner = |by_access, sure_only| Joiner {
@@ -229,7 +234,7 @@ impl Found {
             sure_only,
             passed: false,
         };
-        let mut surely = joiner(none().collect(), true);
+        let mut surely = joiner(none(trace).collect(), true);
         surely.join_all(&groups);
         let walked = over_iterations.iter().flatten().any(Option::is_some);
         let mut perhaps = joiner(over_iterations.clone(), false);
@@ -249,6 +254,11 @@ impl Found {
         }
         Found { surely: surely.by_access, perhaps: perhaps.by_access }
     }
+}
+
+/// No joined request, for each access and pattern.
+fn none(trace: &Trace) -> impl Iterator<Item = Vec<Option<Wide>>> + '_ {
+    trace.accesses.iter().map(|access| vec![None; access.patterns.len()])
 }
 
 /// A narrow request.

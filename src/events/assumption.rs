@@ -252,9 +252,19 @@ fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
     }
 }
 
+fn not_joined(out: &mut Formatter<'_>, bytes: u32, again: bool) -> std::fmt::Result {
+    let what = if again { "wider accesses" } else { "accesses of a thread" };
+    let may = format!("the compiler may combine them into one of {bytes} bytes");
+    write!(out, "neighbouring {what} are counted apart, though {may}")
+}
+
 const IN_REGISTER: &str = "its value is in a register, because it was read or written just before";
 const READ_AGAIN: &str =
     "the compiler does not unroll the loop around it, so each iteration reads again what others read";
+const LOADED_AGAIN: &str = "it is counted, though the compiler may still have its value in a register";
+const STORES_APART: &str = "stores to one place are counted apart, though the compiler may make one of them";
+const SIDES_APART: &str = "the loads on both sides of a condition are counted apart, though the compiler may select \
+                           an address and load once";
 const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
 
 impl Display for Assumption {
@@ -298,13 +308,7 @@ impl Display for Assumption {
                     "{some}the compiler combines neighbouring accesses of a thread into one of {bytes} bytes"
                 )
             }
-            Assumption::NotJoined { bytes, again } => {
-                let what = if *again { "wider accesses" } else { "accesses of a thread" };
-                write!(
-                    out,
-                    "neighbouring {what} are counted apart, though the compiler may combine them into one of {bytes} bytes"
-                )
-            }
+            Assumption::NotJoined { bytes, again } => not_joined(out, *bytes, *again),
             Assumption::InRegister => out.write_str(IN_REGISTER),
             Assumption::ReadAgain => out.write_str(READ_AGAIN),
             Assumption::LeftOut => out.write_str(LEFT_OUT),
@@ -325,15 +329,8 @@ impl Display for Assumption {
             Assumption::BothSides => {
                 out.write_str("both sides of a condition are counted, though a block takes one")
             }
-            Assumption::NotSaved { store: false } => {
-                out.write_str("it is counted, though the compiler may still have its value in a register")
-            }
-            Assumption::NotSaved { store: true } => {
-                out.write_str("stores to one place are counted apart, though the compiler may make one of them")
-            }
-            Assumption::SidesApart => out.write_str(
-                "the loads on both sides of a condition are counted apart, though the compiler may select an address and load once",
-            ),
+            Assumption::NotSaved { store } => out.write_str(if *store { STORES_APART } else { LOADED_AGAIN }),
+            Assumption::SidesApart => out.write_str(SIDES_APART),
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
             }

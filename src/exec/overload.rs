@@ -105,14 +105,8 @@ impl Machine<'_> {
         {
             candidates.retain(|f| class.holds(f.span) || !f.owner_args.is_empty());
         }
-        if let Some(((name, args), before)) =
-            path.qualifiers.split_last().filter(|((_, args), _)| !args.is_empty())
-        {
-            let (qualifiers, args) = (before.to_vec(), Some(args.clone()));
-            let class = Path { qualifiers, name: name.clone(), args, global: path.global };
-            if !candidates.is_empty() && self.is_left_undefined(&class) {
-                candidates.clear();
-            }
+        if !candidates.is_empty() && self.is_of_undefined_class(path) {
+            candidates.clear();
         }
         candidates = self.with_special_of(path, candidates);
         let explicit = path.args.as_deref().unwrap_or(&[]);
@@ -127,6 +121,14 @@ impl Machine<'_> {
             candidates.retain(|f| takes_arguments(f, count));
         }
         self.best_of(candidates, explicit, args)
+    }
+
+    /// Whether a path leads into a class template that is not defined for the arguments there.
+    fn is_of_undefined_class(&mut self, path: &Path) -> bool {
+        let Some(((name, args), before)) = path.qualifiers.split_last() else { return false };
+        let (qualifiers, name, args) = (before.to_vec(), name.clone(), Some(args.clone()));
+        let has_args = args.as_ref().is_some_and(|args| !args.is_empty());
+        has_args && self.is_left_undefined(&Path { qualifiers, name, args, global: path.global })
     }
 
     /// Of several definitions those whose parameters fit best: one of those that do the same.
