@@ -194,7 +194,6 @@ impl Subject<'_> {
                 facts = Facts::of(&trace, Shape { dims: variant.block }, (dynamic, none), scenario.ties);
                 self.add_global_memory(&mut facts, scenario, variant);
                 spoken_of = places(&trace).collect();
-                self.drop_hidden_orders(scenario, &mut facts);
                 if self.follow == Follow::Proof {
                     facts.prove_freedom(&trace, Shape { dims: variant.block });
                 }
@@ -460,13 +459,13 @@ fn residues_of(demands: &[(String, i64)]) -> Vec<Residues> {
     })
 }
 
-/// Where the sites of a run are, and what they do.
 /// Whether a variant is the scenario with a type of which only the size is tried.
 fn is_typed(variant: &Variant, scenario: &Scenario) -> bool {
     let usual = Variant::of(scenario);
     *variant != usual && *variant == (Variant { types: variant.types.clone(), ..usual })
 }
 
+/// Where the sites of a run are, and what they do.
 fn places(trace: &Trace) -> impl Iterator<Item = (Span, AccessOp)> + '_ {
     trace.accesses.iter().map(|access| (access.span, access.op))
 }

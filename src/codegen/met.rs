@@ -29,6 +29,15 @@ pub(crate) struct Met<'a> {
     pub load: bool,
 }
 
+/// Where an access goes: bytes from an offset on, in each of some threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub offset: &'a Int,
+    /// Per thread.
+    pub bytes: u32,
+    pub active: ThreadSet,
+}
+
 /// What is kept in mind of one.
 #[derive(Debug)]
 pub(super) struct Kept {
@@ -45,6 +54,10 @@ pub(super) struct Kept {
 }
 
 impl Met<'_> {
+    pub(super) fn target(&self) -> Target<'_> {
+        Target { offset: self.offset, bytes: self.bytes, active: self.active }
+    }
+
     pub(super) fn kept(&self) -> Kept {
         Kept {
             array: self.array,
@@ -59,14 +72,13 @@ impl Met<'_> {
 }
 
 /// How far the place of an access is behind another, if the compiler sees that and they share no byte of one thread.
-pub(super) fn distance((one, bytes): (&Int, u32), met: &Met<'_>) -> Option<i128> {
-    let is_apart = |by: &i128| *by >= i128::from(bytes) || -*by >= i128::from(met.bytes);
-    behind(one, met).filter(is_apart)
+pub(super) fn distance((one, bytes): (&Int, u32), other: Target<'_>) -> Option<i128> {
+    let is_apart = |by: &i128| *by >= i128::from(bytes) || -*by >= i128::from(other.bytes);
+    behind(one, other).filter(is_apart)
 }
 
 /// How far the place of an access begins behind another, if the compiler sees that.
-pub(super) fn behind(one: &Int, met: &Met<'_>) -> Option<i128> {
-    let other = met.offset;
+pub(super) fn behind(one: &Int, Target { offset: other, active, .. }: Target<'_>) -> Option<i128> {
     if one.terms != other.terms || one.sight.hidden != other.sight.hidden {
         return None;
     }
@@ -78,7 +90,7 @@ pub(super) fn behind(one: &Int, met: &Met<'_>) -> Option<i128> {
         (Lanes::Each(of_one), Lanes::Each(of_other)) if one.sight.hidden != 0 => {
             let of =
                 |thread: usize| Some(i128::from(*of_other.get(thread)?) - i128::from(*of_one.get(thread)?));
-            let mut by = met.active.threads().map(of);
+            let mut by = active.threads().map(of);
             let first = by.next()??;
             by.all(|it| it == Some(first)).then_some(first)
         }

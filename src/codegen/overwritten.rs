@@ -51,7 +51,7 @@ impl Unread {
     /// What an access reads is stored for it.
     pub(super) fn read(&mut self, met: &Met<'_>) {
         self.0.retain(|it| {
-            it.made.array != met.array || distance((&it.made.offset, it.made.bytes), met).is_some()
+            it.made.array != met.array || distance((&it.made.offset, it.made.bytes), met.target()).is_some()
         });
     }
 
@@ -65,7 +65,7 @@ impl Unread {
             let gone = same
                 && made.doubt == *met.doubt
                 && made.active.minus(&met.active).is_empty()
-                && (made.offset == *met.offset || behind(&made.offset, met) == Some(0));
+                && (made.offset == *met.offset || behind(&made.offset, met.target()) == Some(0));
             needless.extend(gone.then_some(store.number));
             !gone
         });

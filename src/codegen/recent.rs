@@ -16,7 +16,7 @@
 //!
 //! So such accesses are counted, and say that they may be saved.
 
-use super::met::{Met, distance};
+use super::met::{Met, Target, distance};
 use crate::domain::{Int, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -28,13 +28,11 @@ const MOST: usize = 64;
 const MOST_STORES: usize = 8;
 
 /// The places at which code was since other threads may have written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Recent {
     places: Rc<FxHashMap<usize, Vec<Place>>>,
     /// The moment since when no thread waited for others.
     since: u32,
-    /// Accesses so far.
-    count: u32,
     /// The arrays of which any place may have been written, or all arrays.
     clobbered: Rc<FxHashSet<usize>>,
     all_clobbered: bool,
@@ -43,16 +41,7 @@ pub(crate) struct Recent {
 /// A store: the site, the threads that made it, and the innermost branch around it.
 type Stored = (usize, ThreadSet, Option<u32>);
 
-/// The same moment.
-impl PartialEq for Recent {
-    fn eq(&self, other: &Recent) -> bool {
-        (self.since, self.count) == (other.since, other.count) && Rc::ptr_eq(&self.places, &other.places)
-    }
-}
-
-impl Eq for Recent {}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Place {
     offset: Int,
     bytes: u32,
@@ -64,22 +53,18 @@ struct Place {
 }
 
 impl Place {
-    /// A store there.
-    fn met(&self, array: usize) -> Met<'_> {
-        let site = self.stores.last().map_or(0, |(site, ..)| *site);
-        Met {
-            array,
-            bytes: self.bytes,
-            offset: &self.offset,
-            active: self.threads,
-            doubt: &None,
-            weight: 1,
-            site,
-            iteration: 0,
-            within: 0,
-            in_loop: true,
-            load: false,
-        }
+    fn target(&self) -> Target<'_> {
+        Target { offset: &self.offset, bytes: self.bytes, active: self.threads }
+    }
+
+    /// Whether the compiler sees that another access goes to the same place.
+    fn is_at(&self, offset: &Int, bytes: u32) -> bool {
+        self.bytes == bytes && self.offset == *offset && self.offset.sight.hidden == offset.sight.hidden
+    }
+
+    /// Whether the compiler sees that they share no byte.
+    fn is_apart(&self, other: Target<'_>) -> bool {
+        distance((&self.offset, self.bytes), other).is_some()
     }
 }
 
@@ -98,7 +83,6 @@ impl Recent {
     /// Other threads may have written any place.
     pub(crate) fn forget(&mut self) {
         self.places = Rc::default();
-        self.count = self.count.wrapping_add(1);
         self.all_clobbered = true;
     }
 
@@ -107,7 +91,6 @@ impl Recent {
         if self.places.contains_key(&array) {
             Rc::make_mut(&mut self.places).remove(&array);
         }
-        self.count = self.count.wrapping_add(1);
         Rc::make_mut(&mut self.clobbered).insert(array);
     }
 
@@ -125,10 +108,7 @@ impl Recent {
             let stores: Vec<&Place> = places.iter().filter(|it| !it.stores.is_empty()).collect();
             for place in places {
                 let Some(site) = place.load else { continue };
-                let is_apart = |store: &&Place| {
-                    std::ptr::eq(*store, place)
-                        || distance((&place.offset, place.bytes), &store.met(*array)).is_some()
-                };
+                let is_apart = |store: &&Place| std::ptr::eq(*store, place) || place.is_apart(store.target());
                 if stores.iter().all(is_apart) {
                     found.push((site, &place.offset));
                 }
@@ -142,13 +122,8 @@ impl Recent {
         let mut found = Vec::new();
         for (array, of_later) in later.places.iter() {
             for place in self.places.get(array).into_iter().flatten() {
-                let is_same = |it: &&Place| it.bytes == place.bytes && it.offset == place.offset;
-                let again: Vec<usize> = of_later
-                    .iter()
-                    .filter(is_same)
-                    .flat_map(|it| &it.stores)
-                    .map(|(site, ..)| *site)
-                    .collect();
+                let same = of_later.iter().filter(|it| it.is_at(&place.offset, place.bytes));
+                let again: Vec<usize> = same.flat_map(|it| &it.stores).map(|(site, ..)| *site).collect();
                 for (before, ..) in &place.stores {
                     let others = again.iter().filter(|site| *site != before);
                     found.extend(others.map(|site| [*before, *site]));
@@ -164,7 +139,6 @@ impl Recent {
         if self.since > other.since {
             return;
         }
-        self.count = self.count.max(other.count);
         self.all_clobbered |= other.all_clobbered;
         if !Rc::ptr_eq(&self.clobbered, &other.clobbered) {
             Rc::make_mut(&mut self.clobbered).extend(other.clobbered.iter());
@@ -180,12 +154,8 @@ impl Recent {
         for (array, of_other) in other.places.iter() {
             let of_array = places.entry(*array).or_default();
             for place in of_other {
-                let is_there = |it: &&mut Place| {
-                    let hidden = it.offset.sight.hidden == place.offset.sight.hidden;
-                    it.bytes == place.bytes && it.offset == place.offset && hidden
-                };
                 let is_full = of_array.len() >= MOST;
-                match of_array.iter_mut().find(is_there) {
+                match of_array.iter_mut().find(|it| it.is_at(&place.offset, place.bytes)) {
                     Some(known) => {
                         known.threads = known.threads.or(&place.threads);
                         known.load = place.load.or(known.load);
@@ -207,14 +177,10 @@ impl Recent {
             self.places = Rc::default();
         }
         let places = Rc::make_mut(&mut self.places).entry(met.array).or_default();
-        self.count = self.count.wrapping_add(1);
         let load = met.load.then_some(met.site);
-        let is_there = |place: &Place| {
-            let (known, offset) = (&place.offset, met.offset);
-            place.bytes == met.bytes && known == offset && known.sight.hidden == offset.sight.hidden
-        };
+        let is_there = |place: &Place| place.is_at(met.offset, met.bytes);
         if !met.load {
-            places.retain(|it| is_there(it) || distance((&it.offset, it.bytes), met).is_some());
+            places.retain(|it| is_there(it) || it.is_apart(met.target()));
         }
         let Some(place) = places.iter_mut().find(|it| is_there(it)) else {
             if places.len() >= MOST {

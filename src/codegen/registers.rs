@@ -246,7 +246,9 @@ impl Registers {
         let met = met.filter(|_| values.len() <= MOST_COMPARED);
         let (distances, varied, round) = (&mut self.distances, &mut self.varied, self.round);
         let mut is_apart = |held: &Held, met: &Met<'_>| {
-            let Some(distance) = distance((&held.by.offset, held.by.bytes), met) else { return false };
+            let Some(distance) = distance((&held.by.offset, held.by.bytes), met.target()) else {
+                return false;
+            };
             if held.round == round {
                 let before = distances.insert((held.site, met.site), distance);
                 *varied += u32::from(before.is_some_and(|before| before != distance));

@@ -192,13 +192,23 @@ impl Requests {
             access.doubt = it.doubt.cloned();
             self.journal.push(Undo::Doubt { site });
         }
-        let mut assume = |assumption: &Assumption| {
-            if !access.assumptions.contains(assumption) {
-                access.assumptions.push(assumption.clone());
-                self.journal.push(Undo::Assumption { site });
-            }
-        };
-        it.event.assumptions.iter().chain(it.besides).for_each(&mut assume);
+        for assumption in it.event.assumptions.iter().chain(it.besides) {
+            self.note_assumption(site, assumption, access);
+        }
+    }
+
+    /// Takes something for granted of a site.
+    pub(crate) fn assume(&mut self, site: usize, assumption: &Assumption, accesses: &mut [Access]) {
+        if let Some(access) = accesses.get_mut(site) {
+            self.note_assumption(site as u32, assumption, access);
+        }
+    }
+
+    fn note_assumption(&mut self, site: u32, assumption: &Assumption, access: &mut Access) {
+        if !access.assumptions.contains(assumption) {
+            access.assumptions.push(assumption.clone());
+            self.journal.push(Undo::Assumption { site });
+        }
     }
 
     /// The warps' requests for one offset. Without one, each lane is anywhere in the array.

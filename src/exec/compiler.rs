@@ -55,15 +55,15 @@ impl Machine<'_> {
         reached - begun.1
     }
 
-    /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
-    /// what it reads or writes.
-    pub(super) fn in_register(&mut self, site: usize, offset: &Int, within: u32) -> Still {
+    /// Whether what an access with this offset reads is in a register, and so it is no request; and what it may be saved
+    /// by otherwise. Notes what it reads or writes.
+    pub(super) fn in_register(&mut self, site: usize, offset: &Int, within: u32) -> (Still, Saved) {
         self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
         let (array, op, volatile) = (access.array, access.op, access.volatile);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
             self.may_touch(site);
-            return Still::No;
+            return (Still::No, Saved::No);
         };
         let met = Met {
             array,
@@ -83,7 +83,7 @@ impl Machine<'_> {
         }
         if volatile {
             self.compiler.registers.array_may_be_read(array);
-            return Still::No;
+            return (Still::No, Saved::No);
         }
         let mut saves_none = true;
         if !met.load {
@@ -103,8 +103,7 @@ impl Machine<'_> {
             Saved::Store(_) => saves_none,
             Saved::No => false,
         };
-        self.compiler.saved = Some(saved).filter(|_| is_open);
-        still
+        (still, if is_open { saved } else { Saved::No })
     }
 
     /// Whether an offset is the same in all rounds of all loops.
@@ -117,14 +116,17 @@ impl Machine<'_> {
         offset.terms.iter().all(|(id, _)| is_given(id) && is_fixed(id))
     }
 
-    /// What is taken for granted of the access at hand if the compiler may save it. That goes for the store, too, with
-    /// which it may be one.
-    pub(super) fn perhaps_saved(&mut self) -> Option<Assumption> {
-        let saved = self.compiler.saved.take()?;
-        if let Saved::Store(site) = saved {
-            self.note_not_saved(site, true);
+    /// What is taken for granted of an access that the compiler may save. That goes for the store, too, with which it may
+    /// be one.
+    pub(super) fn perhaps_saved(&mut self, saved: Saved) -> Option<Assumption> {
+        match saved {
+            Saved::No => None,
+            Saved::Load => Some(Assumption::NotSaved { store: false }),
+            Saved::Store(site) => {
+                self.note_not_saved(site, true);
+                Some(Assumption::NotSaved { store: true })
+            }
         }
-        Some(Assumption::NotSaved { store: matches!(saved, Saved::Store(_)) })
     }
 
     /// A loop begins that is run for all rounds at once: what was before it says nothing of a round behind another.
@@ -154,11 +156,7 @@ impl Machine<'_> {
     }
 
     fn note_not_saved(&mut self, site: usize, store: bool) {
-        let assumption = Assumption::NotSaved { store };
-        let access = self.trace.accesses.get_mut(site);
-        if let Some(access) = access.filter(|it| !it.assumptions.contains(&assumption)) {
-            access.assumptions.push(assumption);
-        }
+        self.requests.assume(site, &Assumption::NotSaved { store }, &mut self.trace.accesses);
     }
 
     /// Something may write any place of any array, and nothing in a register is what it was.

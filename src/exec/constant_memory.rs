@@ -22,15 +22,22 @@ use std::fmt::Write as _;
 const DEEPEST: usize = 8;
 
 impl Machine<'_> {
+    /// In host code it is another variable.
+    fn is_in_constant_memory(&self, variable: &Declaration) -> bool {
+        variable.storage == Storage::Constant && self.mode == Mode::Device
+    }
+
     /// A variable in constant memory that is a number; none for any other.
     pub(super) fn constant_number(&mut self, variable: &Declaration, ty: &Ty) -> Option<Value> {
-        let is_constant = variable.storage == Storage::Constant && self.mode == Mode::Device;
-        self.number_at(variable.name_span, 0, variable.name.to_string(), ty).filter(|_| is_constant)
+        match self.is_in_constant_memory(variable) {
+            true => self.number_at(variable.name_span, 0, variable.name.to_string(), ty),
+            false => None,
+        }
     }
 
     /// Takes note that an object is a variable in constant memory.
     pub(super) fn note_constant_memory(&mut self, object: ObjectId, variable: &Declaration, ty: &Ty) {
-        if variable.storage == Storage::Constant && self.mode == Mode::Device {
+        if self.is_in_constant_memory(variable) {
             let declared = Some((variable.name_span, ty.clone()));
             let known = self.memory.constants.entry(object).or_insert_with(|| declared.clone());
             if known.as_ref().is_some_and(|(span, _)| *span != variable.name_span) {

@@ -120,18 +120,17 @@ impl Machine<'_> {
                 rounds = self.rounds_to_run(parts, key).map(|ahead| ahead.saturating_add(iteration));
             }
             if !first {
-                let before = parts.cond().filter(|cond| has_effects(cond)).map(|_| self.test_mark());
-                let tested = parts.cond().filter(|_| before.is_none()).map(|_| self.trace_mark());
+                // What a test without effects reads is counted once as well.
+                let begun = parts
+                    .cond()
+                    .map(|cond| (has_effects(cond).then(|| self.state.clone()), self.trace_mark()));
                 match self.test(parts, iteration == 0) {
                     Test::Go(bits) => self.state.active = self.state.active.and(&bits),
                     Test::Open => {
                         // Not decided now; what ran for real so far stands, and the test is run again.
-                        if let Some((state, mark)) = before {
+                        if let Some((state, mark)) = begun {
                             self.trace_rollback(&mark);
-                            self.state = state;
-                        }
-                        if let Some(mark) = tested {
-                            self.trace_rollback(&mark);
+                            state.into_iter().for_each(|state| self.state = state);
                         }
                         return self.run_rest(parts, &mark, iteration);
                     }
@@ -186,10 +185,6 @@ impl Machine<'_> {
             let marks = (&began.requests, &first.requests);
             self.requests.count_first_rounds(marks, (parts.span, rounds), &mut self.trace.accesses);
         }
-    }
-
-    fn test_mark(&mut self) -> (State, Mark) {
-        (self.state.clone(), self.trace_mark())
     }
 
     /// The body and the step, by the active threads.

@@ -6,7 +6,7 @@ use super::copied_struct::{joined_members, split_alignment};
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
-use crate::codegen::Still;
+use crate::codegen::{Saved, Still};
 use crate::domain::{Int, Lanes, Reason, Unknown};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence, Partly, Tiles,
@@ -82,14 +82,14 @@ impl Machine<'_> {
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };
         let within = self.turn_within(site);
-        let kept = match (&unknown, &event.offset) {
+        let (kept, saved) = match (&unknown, &event.offset) {
             (None, Some(offset)) if !self.at_hand.chosen => self.in_register(site, offset, within),
             _ => {
                 self.may_touch(site);
-                Still::No
+                (Still::No, Saved::No)
             }
         };
-        self.happens(event, unknown, partly, outside, (kept, within));
+        self.happens(event, unknown, partly, outside, (kept, saved, within));
     }
 
     /// What is known of the requests of an access whose offset is not known.
@@ -112,14 +112,14 @@ impl Machine<'_> {
         unknown: Option<Unknown>,
         partly: Partly,
         outside: Option<u32>,
-        (kept, within): (Still, u32),
+        (kept, saved, within): (Still, Saved, u32),
     ) {
         let turn = if kept == Still::Yes { 0 } else { self.turn(event.access) };
         let mut besides = self.copy_assumptions();
         if self.looping.cut > 0 {
             besides.push(Assumption::CutShort);
         }
-        besides.extend(self.perhaps_saved());
+        besides.extend(self.perhaps_saved(saved));
         if self.may_be_selected(event.access) {
             besides.push(Assumption::SidesApart);
         }

@@ -2,7 +2,7 @@
 
 use super::loops::LoopPlace;
 use crate::builtins::InnerBranches;
-use crate::codegen::{AtLaunch, Recent, Registers, Saved, Uniformities};
+use crate::codegen::{AtLaunch, Recent, Registers, Uniformities};
 use crate::ir::LocalId;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -42,8 +42,6 @@ pub struct ForCompiler {
     pub registers: Registers,
     /// Where the code was since other threads may have written.
     pub recent: Recent,
-    /// What the access at hand may be saved by.
-    pub saved: Option<Saved>,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: AtLaunch,
     /// What the compiler sees to be the same in all lanes.

@@ -4,7 +4,7 @@ use crate::codegen::Recent;
 use crate::events::RequestMark;
 
 /// A moment to which the trace can be taken back.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Mark {
     /// The requests so far.
     pub requests: RequestMark,
