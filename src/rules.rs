@@ -578,7 +578,7 @@ impl Case<'_> {
 }
 
 /// What is said of a launch that gives several blocks, not all of which are known.
-const MAY_DIFFER: &str = "which may give another that is not known";
+const MAY_DIFFER: &str = "which may also give another block";
 
 /// What is taken for granted of a block that host code limits.
 const AT_LIMIT: &str = "if the `min` in host code reaches its limit";

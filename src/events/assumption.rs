@@ -94,7 +94,7 @@ pub enum Assumption {
         /// Whether it does so in some iterations only.
         partly: bool,
     },
-    /// The compiler does not join accesses into a wider one.
+    /// Neighbouring accesses are counted separately, although the compiler may combine them into a wider one.
     NotJoined {
         /// Bytes of the wider one.
         bytes: u32,
@@ -132,7 +132,7 @@ pub enum Assumption {
     },
     /// What both sides of a condition ask for is counted, of which a block takes one.
     BothSides,
-    /// Loads on both sides of a condition are counted apart, though the compiler may make one of them.
+    /// Loads on both sides of a condition are counted separately, although the compiler may merge them.
     SidesApart,
     /// An access is made though the compiler was at its place before, and may save it.
     NotSaved {
@@ -255,16 +255,17 @@ fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
 fn not_joined(out: &mut Formatter<'_>, bytes: u32, again: bool) -> std::fmt::Result {
     let what = if again { "wider accesses" } else { "accesses of a thread" };
     let may = format!("the compiler may combine them into one of {bytes} bytes");
-    write!(out, "neighbouring {what} are counted apart, though {may}")
+    write!(out, "neighbouring {what} are counted separately, although {may}")
 }
 
 const IN_REGISTER: &str = "its value is in a register, because it was read or written just before";
 const READ_AGAIN: &str =
     "the compiler does not unroll the loop around it, so each iteration reads again what others read";
-const LOADED_AGAIN: &str = "it is counted, though the compiler may still have its value in a register";
-const STORES_APART: &str = "stores to one place are counted apart, though the compiler may make one of them";
-const SIDES_APART: &str = "the loads on both sides of a condition are counted apart, though the compiler may select \
-                           an address and load once";
+const LOADED_AGAIN: &str =
+    "the load is counted, although the compiler may still have the value in a register";
+const STORES_APART: &str = "stores to one place are counted separately, although the compiler may merge them";
+const SIDES_APART: &str = "the loads on both sides of a condition are counted separately, although the compiler may \
+                           select the address and load once";
 const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
 
 impl Display for Assumption {

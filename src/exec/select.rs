@@ -3,7 +3,7 @@
 //! `c ? s[a] : s[b]` is one load of a selected address in the machine code of nvcc 13 for 7.5 to 9.0, and two under
 //! predicates for 10.0 and 12.0. In `if (c) x = s[a]; else x = s[b];` it is the same, whether `c` depends on the
 //! thread or not. Where something is done to what is read (`c ? s[a] * k : s[b]`), there are two everywhere. They are
-//! counted apart, and each says so.
+//! counted separately, and each says so.
 
 use super::machine::Machine;
 use crate::events::AccessOp;
