@@ -48,7 +48,11 @@ pub(super) fn function_declarator<'n>(declarator: Node<'n>) -> Option<Node<'n>> 
 /// Whether an error is an argument of a variable that parsed as a function: the `0` of `float *p(0);`. It is parsed
 /// again.
 pub(super) fn is_argument(node: Node<'_>) -> bool {
-    let mut above = node.parent().filter(|it| node.is_error() && it.kind() == "parameter_list");
+    // To find a parent takes as long as the tree is deep, so it is asked for last.
+    if !node.is_error() {
+        return false;
+    }
+    let mut above = node.parent().filter(|it| it.kind() == "parameter_list");
     while let Some(declarator) = above.and_then(|it| it.parent()) {
         if !declarator.kind().ends_with("_declarator") {
             return declarator.kind() == "declaration";

@@ -165,11 +165,15 @@ impl<'t> Outline<'t> {
                     self.note_namespace_alias(node);
                 }
             }
-            Found::Damage
-                if !(harmless_text(self.tree.text(node)) || is_argument(node) || is_nameless(node)) =>
-            {
+            Found::Damage => {
                 let functions = levels.iter().filter(|level| level.what == Found::Function);
-                self.damaged.extend(functions.map(|level| level.node.id()));
+                let whole: Vec<usize> =
+                    functions.map(|level| level.node.id()).filter(|id| !self.damaged.contains(id)).collect();
+                let harmless =
+                    || harmless_text(self.tree.text(node)) || is_argument(node) || is_nameless(node);
+                if !whole.is_empty() && !harmless() {
+                    self.damaged.extend(whole);
+                }
             }
             Found::Shared | Found::Barrier | Found::Launch | Found::Assembly => {
                 let Some(function) = function else { return };
