@@ -112,7 +112,7 @@ impl Facts {
         races::find(trace, shape, ties).into_iter().filter(|race| !race.for_data).collect()
     }
 
-    /// Adds races that other runs tell of, but those that are known.
+    /// Adds the races of other runs that are not known yet.
     pub(crate) fn add_races(&mut self, races: Vec<Race>) {
         for race in races {
             let list = if race.reads_first { &mut self.overwritten } else { &mut self.races };

@@ -74,7 +74,7 @@ struct Variable<'a> {
     array: &'a Array,
     /// Whether the compiler surely keeps it, and keeps it in one piece.
     stays: bool,
-    /// Whether it may be there.
+    /// Whether the compiler may keep it.
     is_there: bool,
     /// Whether it may move others: its size is no multiple of the widest access, and it may be there.
     is_uneven: bool,

@@ -1,8 +1,8 @@
-//! Which accesses may the compiler save because it was at that place before?
+//! Which accesses may the compiler save because the same place was accessed before?
 //!
-//! [`registers`](super::registers) tells what is surely in a register, as all that come to a load were at a load or
-//! store of its place in the same straight code. In other code the compiler often finds a way, too. Seen in the machine
-//! code of nvcc 13 for 9.0, of a place that no other thread may write in between:
+//! [`registers`](super::registers) tells what surely is in a register: every lane that loads has loaded or stored the
+//! same place before, in the same straight-line code. In other code the compiler often saves accesses as well. Seen in
+//! the machine code of nvcc 13 for 9.0, for a place that no other thread may write in between:
 //!
 //! | in one thread | made |
 //! |---|---|
@@ -22,16 +22,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Places of an array that are kept in mind.
+/// The most places of an array that are remembered.
 const MOST: usize = 64;
-/// Stores to one place that are kept in mind.
+/// The most stores to one place that are remembered.
 const MOST_STORES: usize = 8;
 
-/// The places at which code was since other threads may have written.
+/// The places that were accessed since other threads may last have written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Recent {
     places: Rc<FxHashMap<usize, Vec<Place>>>,
-    /// The moment since when no thread waited for others.
+    /// The last moment, by number, at which threads may have waited for others.
     since: u32,
     /// The arrays of which any place may have been written, or all arrays.
     clobbered: Rc<FxHashSet<usize>>,
@@ -45,10 +45,10 @@ type Stored = (usize, ThreadSet, Option<u32>);
 struct Place {
     offset: Int,
     bytes: u32,
-    /// The threads that were there.
+    /// The threads that accessed it.
     threads: ThreadSet,
     stores: SmallVec<[Stored; 2]>,
-    /// The site of the last load there.
+    /// The site of its last load.
     load: Option<usize>,
 }
 
@@ -68,14 +68,14 @@ impl Place {
     }
 }
 
-/// What an access may be saved by.
+/// Why the compiler may save an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
-    /// By nothing.
+    /// It does not.
     No,
-    /// A load, by what was read or written there before.
+    /// A load, because its place was read or written before.
     Load,
-    /// A store, with the one at this site, of which it may be a part.
+    /// A store, because it may be merged with the one at this site.
     Store(usize),
 }
 
@@ -94,8 +94,8 @@ impl Recent {
         Rc::make_mut(&mut self.clobbered).insert(array);
     }
 
-    /// The sites of the loads, with their offsets, whose places nothing else in the same code may write, where threads
-    /// last waited for others before it.
+    /// The loads, as sites and offsets, whose places nothing else in this code may write. None if threads waited for
+    /// others after `since`.
     pub(crate) fn fixed_loads(&self, since: u32) -> Vec<(usize, &Int)> {
         let mut found = Vec::new();
         if self.since != since || self.all_clobbered {
@@ -117,7 +117,7 @@ impl Recent {
         found
     }
 
-    /// The stores of these two, one after the other, that are to the same places: the sites.
+    /// The pairs of sites that store to the same place, first here, then in what comes `later`.
     pub(crate) fn stores_again(&self, later: &Recent) -> Vec<[usize; 2]> {
         let mut found = Vec::new();
         for (array, of_later) in later.places.iter() {
@@ -133,9 +133,9 @@ impl Recent {
         found
     }
 
-    /// What code that other code runs instead of was at, besides.
+    /// Adds what an alternative piece of code accessed.
     pub(crate) fn join(&mut self, other: &Recent) {
-        // What is older was before threads waited for others.
+        // What is older was accessed before threads waited for others.
         if self.since > other.since {
             return;
         }
@@ -171,7 +171,8 @@ impl Recent {
         }
     }
 
-    /// Notes an access; `since`: the last moment at which threads waited for others; `branch`: the innermost around it.
+    /// Notes an access and says whether the compiler may save it. `since` is the last moment at which threads may have
+    /// waited for others, `branch` the innermost branch around the access.
     pub(crate) fn meet(&mut self, met: &Met<'_>, since: u32, branch: Option<u32>) -> Saved {
         if std::mem::replace(&mut self.since, since) != since {
             self.places = Rc::default();

@@ -134,7 +134,7 @@ pub enum Assumption {
     BothSides,
     /// Loads on both sides of a condition are counted separately, although the compiler may merge them.
     SidesApart,
-    /// An access is made though the compiler was at its place before, and may save it.
+    /// An access is counted, although the compiler may save it because its place was accessed before.
     NotSaved {
         /// Whether it is a store.
         store: bool,

@@ -197,7 +197,7 @@ impl Requests {
         }
     }
 
-    /// Takes something for granted of a site.
+    /// Notes an assumption about a site.
     pub(crate) fn assume(&mut self, site: usize, assumption: &Assumption, accesses: &mut [Access]) {
         if let Some(access) = accesses.get_mut(site) {
             self.note_assumption(site as u32, assumption, access);

@@ -9,7 +9,7 @@ use crate::events::{AccessOp, Assumption, Seen};
 use crate::ir::{Expr, Function};
 use std::sync::Arc;
 
-/// Loads that the compiler takes out of a loop, at the most.
+/// The most loads that the compiler hoists out of a loop.
 const MOST_HOISTED: usize = 32;
 
 impl Machine<'_> {
@@ -55,8 +55,8 @@ impl Machine<'_> {
         reached - begun.1
     }
 
-    /// Whether what an access with this offset reads is in a register, and so it is no request; and what it may be saved
-    /// by otherwise. Notes what it reads or writes.
+    /// Whether an access at this offset reads what is in a register already, so that it is no request; and if not, which
+    /// earlier access may save it. Remembers the access for those that follow.
     pub(super) fn in_register(&mut self, site: usize, offset: &Int, within: u32) -> (Still, Saved) {
         self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
@@ -116,8 +116,8 @@ impl Machine<'_> {
         offset.terms.iter().all(|(id, _)| is_given(id) && is_fixed(id))
     }
 
-    /// What is taken for granted of an access that the compiler may save. That goes for the store, too, with which it may
-    /// be one.
+    /// What a request of an access rests on that the compiler may save. Where it may become one with an earlier store,
+    /// the requests of that store rest on the same.
     pub(super) fn perhaps_saved(&mut self, saved: Saved) -> Option<Assumption> {
         match saved {
             Saved::No => None,

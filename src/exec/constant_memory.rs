@@ -18,7 +18,7 @@ use crate::ir::{Declaration, Storage};
 use crate::source::Span;
 use std::fmt::Write as _;
 
-/// How deep members lie in each other that are named.
+/// The deepest nesting of members that is named.
 const DEEPEST: usize = 8;
 
 impl Machine<'_> {
@@ -27,7 +27,7 @@ impl Machine<'_> {
         variable.storage == Storage::Constant && self.mode == Mode::Device
     }
 
-    /// A variable in constant memory that is a number; none for any other.
+    /// The value of a variable in constant memory that is a number; `None` for any other variable.
     pub(super) fn constant_number(&mut self, variable: &Declaration, ty: &Ty) -> Option<Value> {
         match self.is_in_constant_memory(variable) {
             true => self.number_at(variable.name_span, 0, variable.name.to_string(), ty),

@@ -1,26 +1,26 @@
-//! Where was code of which one piece runs instead of another?
+//! Which places were accessed before a piece of code that runs instead of another, and before what follows both?
 //!
-//! Each side of a condition begins where the code before the condition was, whatever the other side does. What follows
-//! both may have been where either was.
+//! Each side of a condition comes after the accesses before the condition, whatever the other side does. What follows
+//! comes after the accesses of either side.
 
 use super::machine::Machine;
 use crate::codegen::Recent;
 
-/// Pieces of code one of which runs.
+/// Pieces of code of which one runs.
 pub(super) struct Instead {
-    /// Where the code before them was.
+    /// What was accessed before them.
     before: Recent,
-    /// Where each was.
+    /// What was accessed when each ended.
     after: Vec<Recent>,
 }
 
 impl Instead {
-    /// From here on.
+    /// Starts here.
     pub(super) fn of(machine: &Machine<'_>) -> Instead {
         Instead { before: machine.compiler.recent.clone(), after: Vec::new() }
     }
 
-    /// Runs one of them.
+    /// Runs one of the pieces.
     pub(super) fn run<'m, T>(
         &mut self,
         machine: &mut Machine<'m>,
@@ -29,14 +29,14 @@ impl Instead {
         machine.compiler.recent = self.before.clone();
         let made = run(machine);
         let after = std::mem::take(&mut machine.compiler.recent);
-        // Nobody goes on behind a piece that all leave.
+        // Nothing follows a piece that all threads leave.
         if !machine.state.active.is_empty() {
             self.after.push(after);
         }
         made
     }
 
-    /// What follows them begins.
+    /// Ends them: what follows comes after any of them.
     pub(super) fn join(self, machine: &mut Machine<'_>) {
         machine.compiler.recent = self.before;
         self.after.iter().for_each(|recent| machine.compiler.recent.join(recent));

@@ -123,7 +123,7 @@ impl Machine<'_> {
         self.best_of(candidates, explicit, args)
     }
 
-    /// Whether a path leads into a class template that is not defined for the arguments there.
+    /// Whether a path names a member of a class template that is not defined for these arguments.
     fn is_of_undefined_class(&mut self, path: &Path) -> bool {
         let Some(((name, args), before)) = path.qualifiers.split_last() else { return false };
         let (qualifiers, name, args) = (before.to_vec(), name.clone(), Some(args.clone()));

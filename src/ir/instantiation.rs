@@ -38,7 +38,7 @@ impl Instantiation {
         let mut told: Vec<(Name, TemplateArg)> =
             template_params.iter().map(|it| it.name.clone()).zip(written.iter().cloned()).collect();
         let free: Vec<&Name> = template_params.iter().map(|param| &param.name).collect();
-        // By an alias, types may be the same that are not written alike.
+        // Types that are written differently may be the same through an alias.
         let mut params = function.params.iter().zip(&self.params);
         let agrees = params.all(|(param, ty)| tell(&param.ty, ty, &free, &mut told));
         if !agrees {

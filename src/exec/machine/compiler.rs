@@ -40,7 +40,7 @@ pub struct ForCompiler {
     pub operands: [Vec<u32>; 2],
     /// What the straight code at hand has in registers.
     pub registers: Registers,
-    /// Where the code was since other threads may have written.
+    /// The places that were accessed since other threads may last have written.
     pub recent: Recent,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: AtLaunch,

@@ -120,9 +120,9 @@ pub(crate) struct Made {
     pub how: How,
     pub x: Int,
     pub y: Int,
-    /// How deep operators on such numbers are nested in it, each of which asks for both operands.
+    /// How deeply operators on such numbers are nested, each of which needs both operands.
     pub depth: u32,
-    /// The same of choices, too, of which one side is asked for.
+    /// The same, with choices counted too, each of which needs one side.
     pub length: u32,
     /// The choices on which it depends, ascending; `None` if they are many.
     pub choices: Option<Rc<[SymbolId]>>,

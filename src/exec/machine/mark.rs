@@ -20,6 +20,6 @@ pub struct Mark {
     pub uncounted: usize,
     /// Launches recorded so far.
     pub launches: usize,
-    /// Where the code was.
+    /// The places that were accessed.
     pub recent: Recent,
 }
