@@ -3,7 +3,7 @@
 use super::barriers::contents;
 use super::budget::FileBudget;
 use super::launch::{bind_launched, launch_environment};
-use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, OpenWays, Pitch, Told};
+use super::machine::{Aim, Bounds, Effort, Frame, LoopKey, Machine, Mode, OpenWays, Pitch, Told};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -17,6 +17,9 @@ use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// How often a kernel is run again because of loops of which only some rounds were counted one by one.
+const MOST_CUT_AGAIN: usize = 2;
 
 /// What a kernel is run with.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,13 +157,14 @@ fn run_in_lengths(
             continue;
         }
         before = Some(longest_at_last);
-        let mut run = |bounds: Bounds, contents: bool| {
+        let mut run_once = |bounds: Bounds, contents: bool, cut: &[LoopKey]| {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.settings.longest = longest;
             machine.settings.longest_at_last = longest_at_last;
             machine.settings.aim = aim;
             machine.settings.effort = effort;
             machine.looping.bounds = bounds;
+            machine.looping.cut_short(cut);
             machine.memory.contents = contents.then(Box::default);
             machine.settings.pads.clone_from(&setting.pads);
             machine.settings.longer.clone_from(&setting.longer);
@@ -171,6 +175,18 @@ fn run_in_lengths(
             let env = launch_environment(&mut machine, function, &setting.template_args);
             machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();
+            machine
+        };
+        let mut cut = Vec::new();
+        let mut run = |bounds: Bounds, contents: bool| {
+            let mut machine = run_once(bounds.clone(), contents, &cut);
+            for _ in 0..MOST_CUT_AGAIN {
+                if machine.looping.mixed.is_empty() || machine.trace.stopped.is_some() {
+                    break;
+                }
+                cut.append(&mut machine.looping.mixed);
+                machine = run_once(bounds.clone(), contents, &cut);
+            }
             machine
         };
         let mut machine = run(Bounds::default(), false);

@@ -138,7 +138,7 @@ impl Machine<'_> {
             }
             first = false;
             if self.state.active.is_empty() {
-                return;
+                return self.note_whole(key, &mark);
             }
             let known_long = iteration == 0 && self.looping.plans.get(&key).is_some_and(|plan| plan.long);
             let left = self.iterations_left();
@@ -174,6 +174,13 @@ impl Machine<'_> {
                 return;
             }
             self.iterate(parts);
+        }
+    }
+
+    /// Notes that a loop was run for real to its end, if it has accesses.
+    fn note_whole(&mut self, key: LoopKey, began: &Mark) {
+        if self.requests.mark() != began.requests && !self.looping.whole.contains(&key) {
+            self.looping.whole.push(key);
         }
     }
 
@@ -240,6 +247,9 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         let came = self.looping.came.len();
         let cut = self.cut_by(key);
+        if cut > 0 && self.looping.whole.contains(&key) && !self.looping.mixed.contains(&key) {
+            self.looping.mixed.push(key);
+        }
         let trips = if cut > 0 { self.rounds_ahead(parts) } else { None };
         self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;

@@ -50,10 +50,25 @@ pub struct LoopContext {
     pub bounds: Bounds,
     /// Loops whose rounds were too many for the steps that were left, in the order in which that was found.
     pub shortened: Vec<LoopKey>,
+    /// Loops that were run for real to their end, each round of which was counted.
+    pub whole: Vec<LoopKey>,
+    /// Those of them of which later one round stood for all, because the steps did not suffice any more. What their
+    /// accesses take is the sum of both, which is neither.
+    pub mixed: Vec<LoopKey>,
     /// Steps of rounds that were run in vain, which may be taken again.
     pub given_back: u64,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
+}
+
+impl LoopContext {
+    /// Lets one round stand for all from the start on in loops that turned out to take too many steps.
+    pub fn cut_short(&mut self, loops: &[LoopKey]) {
+        for key in loops {
+            let known = self.plans.entry(*key).or_default();
+            (known.long, known.cut) = (true, true);
+        }
+    }
 }
 
 /// How a variable changes from iteration to iteration.
