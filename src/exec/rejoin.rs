@@ -100,11 +100,12 @@ impl Machine<'_> {
                 && other.state.frames.len() == left.state.frames.len()
                 && other.state.loops.len() == left.state.loops.len()
         };
-        if self.around.left.len() < MOST {
+        let same = self.around.left.iter().rposition(together).filter(|_| self.mode == Mode::Device);
+        let is_full = self.around.left.len() >= MOST;
+        // There are few ways out that have nothing in common.
+        if !is_full || (self.mode == Mode::Device && same.is_none()) {
             self.around.left.push(left);
-        } else if self.mode == Mode::Device
-            && let Some(at) = self.around.left.iter().rposition(together)
-        {
+        } else if let Some(at) = same {
             // One for both, in which nothing is known that is not so in either.
             let mut other = self.around.left.remove(at);
             let active = self.world.all;

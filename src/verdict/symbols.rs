@@ -21,7 +21,7 @@ mod joined;
 mod tried;
 
 use crate::codegen::{Merges, atomics};
-use crate::domain::{Reason, gcd, quoted};
+use crate::domain::{Reason, gcd, lcm, quoted};
 use joined::Weighing;
 pub(super) use tried::{Tried, each_tried};
 
@@ -146,8 +146,11 @@ pub(super) fn weigh(
     let mut weighing = Weighing::new(&site, merges, number);
     let lengths = || table.iter().map(|&axis| site.axes[axis].values.len());
     let mut rows: Vec<Option<Row>> = vec![Some(Row::default()); lengths().product()];
+    let mut all: Vec<(&Pattern, Costs)> = Vec::with_capacity(access.patterns.len());
     for (at, pattern) in access.patterns.iter().enumerate() {
-        let costs = weighing.costs(at, pattern)?;
+        all.push((pattern, weighing.costs(at, pattern)?));
+    }
+    for (pattern, costs) in &all {
         if pattern.varying.is_empty() {
             let lanes = lanes(access, pattern.active, &pattern.offsets, target)?;
             let assumed = atomics::assumption(pattern.active, lanes);
@@ -156,15 +159,23 @@ pub(super) fn weigh(
         if costs.in_turn {
             weighing.assume(Assumption::MeetsBanksEvenly);
         }
-        for (number, slot) in rows.iter_mut().enumerate() {
-            let Some(row) = slot else { continue };
-            match costs.at(&site, &table, &digits(number, lengths())) {
-                None => *slot = None,
-                Some(found) => {
-                    found.costs.iter().for_each(|cost| row.add(cost, pattern, costs.again));
-                    row.at_most |= found.at_most;
-                }
+    }
+    for (number, slot) in rows.iter_mut().enumerate() {
+        let at = digits(number, lengths());
+        let found: Option<Vec<&PatternRow>> =
+            all.iter().map(|(_, costs)| costs.at(&site, &table, &at)).collect();
+        let Some(found) = found else {
+            *slot = None;
+            continue;
+        };
+        let row = slot.get_or_insert_default();
+        // Costs in turn are those of as many rounds of a loop: so often happens what is the same in each.
+        let rounds = found.iter().map(|it| it.costs.len().max(1) as u64).fold(1, lcm);
+        for ((pattern, costs), of) in all.iter().zip(&found) {
+            for _ in 0..rounds / of.costs.len().max(1) as u64 {
+                of.costs.iter().for_each(|cost| row.add(cost, pattern, costs.again));
             }
+            row.at_most |= of.at_most;
         }
     }
     // Lanes that read one word when the stride is 0 say nothing of the stride that is meant.
