@@ -89,9 +89,9 @@ pub(crate) fn launches(
         cut
     };
     let leads = |f: &&&Arc<Function>| calls.wanted.contains(&f.name);
-    // An explicit instantiation says more of the template arguments than most callers.
-    let outer =
-        hosts.iter().filter(|f| !called.contains(&f.name) || is_instantiated(program, f)).filter(leads);
+    // An explicit instantiation, or specialisation, says more of the template arguments than most callers.
+    let says_more = |f: &Function| is_instantiated(program, f) || is_specialised(f);
+    let outer = hosts.iter().filter(|f| !called.contains(&f.name) || says_more(f)).filter(leads);
     let cut: Vec<_> = outer.filter(|function| run(function, false, &mut found)).collect();
     // What the numbers keep from happening on every way.
     let mut refuted = Vec::new();
@@ -167,6 +167,11 @@ fn is_instantiated(program: &Program, function: &Function) -> bool {
     let mut classes = program.modules.iter().flat_map(|module| &module.class_instantiations);
     !function.template_params.is_empty() && written.any(|it| it.path.name == function.name)
         || classes.any(|path| is_method_of(program, function, path))
+}
+
+/// Whether a function is written for certain template arguments.
+fn is_specialised(function: &Function) -> bool {
+    !function.specialization.is_empty() && function.template_params.is_empty()
 }
 
 /// Whether a function is a method of the class template that a path means. Of one with specialisations it is not asked
