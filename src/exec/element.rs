@@ -86,7 +86,14 @@ impl Machine<'_> {
             | ExprKind::Index(..)
             | ExprKind::Member { .. }
             | ExprKind::Deref(_) => self.locate(base),
-            _ => return (self.evaluate(base), None),
+            _ => {
+                let value = self.evaluate(base);
+                // `(&rows[0][0])[i]`
+                if let (ExprKind::AddressOf(_), Value::Pointer(pointer)) = (&base.kind, &value) {
+                    self.note_flattened(pointer);
+                }
+                return (value, None);
+            }
         };
         match located {
             Ok(pointer) => match &pointer.pointee {
