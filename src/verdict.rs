@@ -354,6 +354,10 @@ fn lanes_in_doubt(
     doubt: &Unknown,
     rows: &[Option<Row>],
 ) -> Option<(bool, Option<Assumption>)> {
+    // It may be that nobody accesses anything.
+    if doubt.reason == Reason::AmbiguousCall {
+        return None;
+    }
     let rows = || rows.iter().flatten();
     if !rows().any(Row::conflicts) {
         return Some((false, Some(Assumption::AnyLanes)));

@@ -16,6 +16,8 @@ pub enum Reason {
     UnknownType,
     /// The function's body is not visible.
     UnknownFunction,
+    /// Which of several functions is called.
+    AmbiguousCall,
     /// The name is not visible.
     UnknownName,
     /// The condition under which it runs depends on data.

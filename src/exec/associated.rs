@@ -49,7 +49,12 @@ impl Machine<'_> {
     }
 
     fn associated_of_class(&mut self, layout: &Layout, namespaces: &mut Vec<Namespace>, depth: usize) {
-        let Some(record) = layout.record.clone() else { return };
+        let Some(record) = layout.record.clone() else {
+            // `float3` and its like are in no namespace.
+            let global = Namespace::default();
+            namespaces.extend((!namespaces.contains(&global)).then_some(global));
+            return;
+        };
         if !namespaces.contains(&record.namespace) {
             namespaces.push(Arc::clone(&record.namespace));
         }

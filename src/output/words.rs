@@ -52,6 +52,7 @@ pub fn reason_words(kind: Reason) -> &'static str {
         Reason::RunTimeStride => "a value given at run time",
         Reason::UnknownType => "a type or its size is not visible",
         Reason::UnknownFunction => "a function's body is not visible",
+        Reason::AmbiguousCall => "which of several functions is called is not known",
         Reason::UnknownName => "a name is not visible",
         Reason::DataDependentMask => "which lanes are active depends on data",
         Reason::LoopCarried => "a loop variable changes in a way that is not followed",
