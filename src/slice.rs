@@ -24,6 +24,7 @@ pub(crate) mod effects;
 pub(crate) mod endings;
 mod flow;
 mod known_plain;
+mod needed;
 pub(crate) mod operator_calls;
 mod parts;
 mod places;
@@ -34,9 +35,12 @@ pub(crate) mod written;
 use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;
 use crate::ir::{Asm, Declaration, Expr, ExprKind, Function, LocalId, Stmt, Storage, Type};
+use crate::source::Span;
 use choice::Choices;
 use flow::Flow;
 use known_plain::Plains;
+use needed::Needed;
+pub(crate) use needed::Used;
 use places::Places;
 pub(crate) use places::root;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -105,6 +109,8 @@ pub(crate) struct Slice {
     choices: Choices,
     /// What singles out one block, where it matters what is done to global memory.
     turns: Turns,
+    /// What is loaded for a part of what follows.
+    needed: Needed,
 }
 
 impl Slice {
@@ -142,6 +148,7 @@ impl Slice {
             memory: given.memory,
             choices: Choices::of(function, program),
             turns: if given.memory { Turns::of(function) } else { Turns::default() },
+            needed: Needed::of(function, body, program),
         };
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
@@ -164,6 +171,12 @@ impl Slice {
     #[must_use]
     pub(crate) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
         self.choices.is_choice(cond, program)
+    }
+
+    /// Where the value of a load is used, if that is only in a part of what follows.
+    #[must_use]
+    pub(crate) fn used(&self, load: Span) -> Option<Used> {
+        self.needed.used(load)
     }
 
     /// Whether lanes vote on what data choose for each of them.

@@ -13,10 +13,11 @@
 //! | `for (i = 0; i < n; i++) if (i < m) sum += in[i] - s[0];` | one load before the loop |
 //! | `s[t] = 0; if (t < n) s[t] = in[t];` | one store; two for 8.0 and 10.0 |
 //! | `s[t] = v; if (c) s[t] += 1; else s[t] -= 1;` | one store, no load |
+//! | `pairs[t] = make_float2(a, b); c = pairs[t].x;`, or another type of the same bytes | no load |
 //!
 //! So such accesses are counted, and say that they may be saved.
 
-use super::met::{Met, Target, distance};
+use super::met::{Met, Target, behind, distance};
 use crate::domain::{Int, ThreadSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -59,7 +60,12 @@ impl Place {
 
     /// Whether the compiler sees that another access goes to the same place.
     fn is_at(&self, offset: &Int, bytes: u32) -> bool {
-        self.bytes == bytes && self.offset == *offset && self.offset.sight.hidden == offset.sight.hidden
+        self.bytes == bytes && self.starts_before(offset) == Some(0)
+    }
+
+    /// How far the compiler sees another place begin behind this one.
+    fn starts_before(&self, offset: &Int) -> Option<i128> {
+        behind(&self.offset, Target { offset, bytes: 0, active: self.threads })
     }
 
     /// Whether the compiler sees that they share no byte.
@@ -184,13 +190,14 @@ impl Recent {
             places.retain(|it| is_there(it) || it.is_apart(met.target()));
         }
         let Some(place) = places.iter_mut().find(|it| is_there(it)) else {
+            let is_held = met.load && are_all_held(places, met);
             if places.len() >= MOST {
                 places.clear();
             }
             let stores = (!met.load).then_some((met.site, met.active, branch)).into_iter().collect();
             let (offset, bytes, threads) = (met.offset.clone(), met.bytes, met.active);
             places.push(Place { offset, bytes, threads, stores, load });
-            return Saved::No;
+            return if is_held { Saved::Load } else { Saved::No };
         };
         let were_there = met.active.minus(&place.threads).is_empty();
         place.threads = place.threads.or(&met.active);
@@ -207,4 +214,20 @@ impl Recent {
         }
         saved
     }
+}
+
+/// Whether each byte that an access reads was accessed before, by all its threads and at places that are not its own.
+fn are_all_held(places: &[Place], met: &Met<'_>) -> bool {
+    let by_all = |it: &&Place| met.active.minus(&it.threads).is_empty();
+    let reached = |it: &Place| Some((-it.starts_before(met.offset)?, i128::from(it.bytes)));
+    let mut held: SmallVec<[(i128, i128); 8]> = places.iter().filter(by_all).filter_map(reached).collect();
+    held.sort_unstable();
+    let mut end = 0;
+    for (from, bytes) in held {
+        if from > end {
+            break;
+        }
+        end = end.max(from + bytes);
+    }
+    end >= i128::from(met.bytes)
 }

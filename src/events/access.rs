@@ -119,6 +119,12 @@ impl Access {
         self.assumptions.iter().any(|it| matches!(it, Assumption::LibraryWorks { .. }))
     }
 
+    /// Whether it is a load whose value is never used.
+    #[must_use]
+    pub(crate) fn is_for_nothing(&self) -> bool {
+        self.assumptions.contains(&Assumption::NotSunk { used: false })
+    }
+
     /// A site of which nothing is known but where it is, and that no run has come to.
     #[must_use]
     pub(crate) fn new(span: Span, op: AccessOp, array: usize) -> Access {

@@ -132,12 +132,20 @@ pub enum Assumption {
     },
     /// What both sides of a condition ask for is counted, of which a block takes one.
     BothSides,
-    /// Loads on both sides of a condition are counted separately, although the compiler may merge them.
-    SidesApart,
+    /// Accesses on both sides of a condition are counted separately, although the compiler may merge them.
+    SidesApart {
+        /// Whether they are stores.
+        store: bool,
+    },
     /// An access is counted, although the compiler may save it because its place was accessed before.
     NotSaved {
         /// Whether it is a store.
         store: bool,
+    },
+    /// A load is counted where it stands, although the compiler may put it where its value is used.
+    NotSunk {
+        /// Whether its value is used at all.
+        used: bool,
     },
     /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
@@ -193,8 +201,9 @@ impl Assumption {
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
             Assumption::BothSides => "both-sides",
-            Assumption::SidesApart => "sides-apart",
+            Assumption::SidesApart { .. } => "sides-apart",
             Assumption::NotSaved { .. } => "not-saved",
+            Assumption::NotSunk { .. } => "not-sunk",
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
@@ -213,10 +222,13 @@ impl Assumption {
         }
     }
 
-    /// Whether the first block of a grid does otherwise, and with it the only one of a grid of one.
+    /// Whether there is a block, or a size, with which some threads of a block do otherwise than the others.
     #[must_use]
-    pub fn is_of_inner_block(&self) -> bool {
-        matches!(self, Assumption::UsualBlock { possible: false, .. })
+    pub fn holds_off_the_edge(&self) -> bool {
+        matches!(
+            self,
+            Assumption::UsualBlock { possible: false, .. } | Assumption::InsideBounds { uniform: false, .. }
+        )
     }
 
     /// Whether it rests on a bound that any block may be cut short by: with `threadIdx.x < n`, only as many
@@ -264,9 +276,27 @@ const READ_AGAIN: &str =
 const LOADED_AGAIN: &str =
     "the load is counted, although the compiler may still have the value in a register";
 const STORES_APART: &str = "stores to one place are counted separately, although the compiler may merge them";
-const SIDES_APART: &str = "the loads on both sides of a condition are counted separately, although the compiler may \
-                           select the address and load once";
+const LOADED_ON_SIDES: &str = "the loads on both sides of a condition are counted separately, although the compiler \
+                               may select the address and load once";
+const STORED_ON_SIDES: &str = "the stores on both sides of a condition are counted separately, although the compiler \
+                               may store once";
+const LOADED_EARLY: &str = "the load is counted for all lanes that come to it, although the compiler may load only in \
+                            those that use the value";
+const LOADED_FOR_NOTHING: &str =
+    "the load is counted, although its value is not used and the compiler may leave it out";
 const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
+
+/// What is counted although the compiler may do with less.
+fn counted_anyway(assumption: &Assumption) -> &'static str {
+    match assumption {
+        Assumption::NotSaved { store: true } => STORES_APART,
+        Assumption::SidesApart { store: true } => STORED_ON_SIDES,
+        Assumption::SidesApart { store: false } => LOADED_ON_SIDES,
+        Assumption::NotSunk { used: true } => LOADED_EARLY,
+        Assumption::NotSunk { used: false } => LOADED_FOR_NOTHING,
+        _ => LOADED_AGAIN,
+    }
+}
 
 impl Display for Assumption {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
@@ -330,8 +360,9 @@ impl Display for Assumption {
             Assumption::BothSides => {
                 out.write_str("both sides of a condition are counted, though a block takes one")
             }
-            Assumption::NotSaved { store } => out.write_str(if *store { STORES_APART } else { LOADED_AGAIN }),
-            Assumption::SidesApart => out.write_str(SIDES_APART),
+            Assumption::NotSaved { .. } | Assumption::SidesApart { .. } | Assumption::NotSunk { .. } => {
+                out.write_str(counted_anyway(self))
+            }
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
             }

@@ -270,7 +270,7 @@ impl Machine<'_> {
             self.state.course.also_left(there.course);
             others = Some(there.frames);
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
-            leaves_at_edge = leaves && words.iter().any(Assumption::is_of_inner_block);
+            leaves_at_edge = leaves && words.iter().any(Assumption::holds_off_the_edge);
         }
         let second = self.requests.mark();
         if idle.is_none() && !empty[1] {

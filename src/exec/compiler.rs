@@ -7,6 +7,7 @@ use crate::codegen::{Met, Recent, Saved, Still};
 use crate::domain::{Int, Origin, SymbolId};
 use crate::events::{AccessOp, Assumption, Seen};
 use crate::ir::{Expr, Function};
+use crate::slice::Used;
 use std::sync::Arc;
 
 /// The most loads that the compiler hoists out of a loop.
@@ -127,6 +128,18 @@ impl Machine<'_> {
                 Some(Assumption::NotSaved { store: true })
             }
         }
+    }
+
+    /// What a load rests on whose value is used only in a part of what follows.
+    pub(super) fn may_be_sunk(&self, site: usize) -> Option<Assumption> {
+        let access = &self.trace.accesses[site];
+        if access.op != AccessOp::Load || access.volatile {
+            return None;
+        }
+        let used = self.frame()?.slice.used(access.span)?;
+        // The compiler moves nothing out of a loop that it does not unroll.
+        let stays = used == Used::OnOneSide { behind_loop: true } && !self.looping.uncounted.is_empty();
+        (!stays).then_some(Assumption::NotSunk { used: used != Used::Never })
     }
 
     /// A loop begins that is run for all rounds at once: what was before it says nothing of a round behind another.

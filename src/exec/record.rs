@@ -120,9 +120,10 @@ impl Machine<'_> {
             besides.push(Assumption::CutShort);
         }
         besides.extend(self.perhaps_saved(saved));
-        if self.may_be_selected(event.access) {
-            besides.push(Assumption::SidesApart);
+        if let Some(store) = self.may_be_selected(event.access) {
+            besides.push(Assumption::SidesApart { store });
         }
+        besides.extend(self.may_be_sunk(event.access));
         let occurrence = Occurrence {
             event: &event,
             unknown,

@@ -65,6 +65,12 @@ impl Machine<'_> {
         }
         let before = (self.state.active, self.state.doubt.clone());
         self.state.active = before.0.and(&go_on);
+        let assumed = self.state.assumptions.len();
+        if let (Some((taken, words)), Some(_), false) = (&truth.guard, &surely, truth.decided)
+            && *taken == and
+        {
+            words.iter().for_each(|it| self.assume(it.clone()));
+        }
         if surely.is_none() {
             truth.why.iter().for_each(|why| self.state.add_doubt(why));
         }
@@ -90,6 +96,7 @@ impl Machine<'_> {
             self.condition_of(&right, b.span)
         };
         (self.state.active, self.state.doubt) = before;
+        self.assume_no_more_than(assumed);
         self.go_on(span);
         // Where `a && b` holds, and where `a || b` fails, both operands were evaluated.
         let [of_left, of_right] =

@@ -70,6 +70,7 @@
 //! - An index that is loaded from memory has no known banks: this rule never reports such an access. `cudalint
 //!   accesses` lists it with the reason. If the other subscripts are known, a layout for the array's known conflicts
 //!   is judged by its worst case over all data, too.
+//! - A load whose value is never used is not reported, as the compiler mostly leaves it out. `cudalint accesses` lists it.
 //! - Conflicts within `cub::BlockScan` and others of a library are not reported, because its storage cannot be padded.
 //!   `cudalint accesses` lists them.
 //! - `stride-dependent-conflict` reports a verdict that depends on a run-time stride, and `unresolved-access` one
@@ -156,7 +157,8 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     for (run, kernel) in case.runs.iter().enumerate() {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
-                let Some(totals) = reported(judgement).filter(|_| !access.is_of_library()) else { continue };
+                let is_asked = !access.is_of_library() && !access.is_for_nothing();
+                let Some(totals) = reported(judgement).filter(|_| is_asked) else { continue };
                 let array = kernel.trace.arrays[access.array].name_span;
                 let key = (access.span, access.op, array);
                 let (extra, lanes_by_data) = (judgement.extra.as_slice(), judgement.lanes_by_data);

@@ -25,7 +25,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
     ("relevance", &["ir", "source"]),
     // What happens.
     ("events", &["domain", "ir", "source"]),
-    ("slice", &["builtins", "ir"]),
+    ("slice", &["builtins", "ir", "source"]),
     ("codegen", &["banks", "builtins", "domain", "events", "ir", "source"]),
     ("exec", &["banks", "builtins", "codegen", "domain", "events", "ir", "slice", "source"]),
     ("facts", &["domain", "events", "source"]),
