@@ -263,17 +263,25 @@ fn repairs_and_unknown(args: &CheckArgs, input: &Input, analyzed: &Analyzed, fou
         (0, doubtful) => format!("; --unsafe-fixes may repair {doubtful}"),
         (safe, doubtful) => format!("; --fix may repair {safe}, --unsafe-fixes {doubtful} more"),
     };
-    // An access is not known if it is not in some run.
-    let (mut all, mut unknown) = (FxHashSet::default(), FxHashSet::default());
+    let (mut known, mut unknown) = (FxHashSet::default(), FxHashSet::default());
     for verdict in analyzed.reports.iter().flat_map(|report| &report.verdicts) {
-        all.insert((verdict.span, verdict.op));
+        let site = (verdict.span, verdict.op);
         if verdict.status == Status::Unknown {
-            unknown.insert((verdict.span, verdict.op));
-        }
+            unknown.insert(site)
+        } else {
+            known.insert(site)
+        };
     }
-    if !unknown.is_empty() {
-        words += &format!("; {} of {} unknown", unknown.len(), output::count(all.len(), "access"));
-    }
+    // An access may be known in one instance of its kernel, and not in another.
+    let partly = unknown.intersection(&known).count();
+    let wholly = unknown.len() - partly;
+    let all = output::count(known.len() + wholly, "access");
+    words += &match (wholly, partly) {
+        (0, 0) => String::new(),
+        (wholly, 0) => format!("; {wholly} of {all} unknown"),
+        (0, partly) => format!("; {partly} of {all} unknown in some instances"),
+        (wholly, partly) => format!("; {wholly} of {all} unknown, {partly} more in some instances"),
+    };
     words
 }
 

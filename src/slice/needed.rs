@@ -28,7 +28,10 @@ use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+
+/// How often the flows between variables are gone through.
+const MOST_PASSES: usize = 16;
 
 /// Where the value of a load is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl Needed {
         if reader.is_unclear {
             return found;
         }
-        let needed = reader.needed();
+        let Some(needed) = reader.needed() else { return found };
         for load in &reader.loads {
             let used = match needed.get(&load.into) {
                 None => Used::Never,
@@ -111,8 +114,8 @@ struct Reader<'a> {
     uses: Vec<(LocalId, Path)>,
     /// Variables that others are made of: the one, the other, and where.
     flows: Vec<(LocalId, LocalId, Path)>,
-    /// Variables that hold their value themselves.
-    own: FxHashSet<LocalId>,
+    /// Variables that hold their value themselves, and whether they are arrays.
+    own: FxHashMap<LocalId, bool>,
     /// Whether something is not followed.
     is_unclear: bool,
 }
@@ -126,7 +129,7 @@ impl<'a> Reader<'a> {
             loads: Vec::new(),
             uses: Vec::new(),
             flows: Vec::new(),
-            own: FxHashSet::default(),
+            own: FxHashMap::default(),
             is_unclear: false,
         }
     }
@@ -145,7 +148,7 @@ impl<'a> Reader<'a> {
                 StmtKind::Declare(variables) => {
                     for variable in variables {
                         if variable.storage == Storage::Automatic && holds_itself(&variable.ty) {
-                            self.own.insert(variable.local);
+                            self.own.insert(variable.local, is_array(&variable.ty));
                         }
                         if let Some(init) = &variable.init {
                             self.give(variable.local, init, &path);
@@ -209,7 +212,11 @@ impl<'a> Reader<'a> {
     /// The variable that an assignment changes, or a part of it, if that is no memory.
     fn own_target(&self, target: &Expr) -> Option<LocalId> {
         match &target.kind {
-            ExprKind::Local(local) => self.own.contains(local).then_some(*local),
+            ExprKind::Local(local) => self.own.contains_key(local).then_some(*local),
+            // A name may stand for a pointer.
+            ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Local(local) if self.own.get(&local) != Some(&true)) => {
+                None
+            }
             ExprKind::Index(base, _) | ExprKind::Member { base, arrow: false, .. } => self.own_target(base),
             _ => None,
         }
@@ -217,7 +224,7 @@ impl<'a> Reader<'a> {
 
     /// A variable gets a value.
     fn give(&mut self, into: LocalId, value: &Expr, path: &[u32]) {
-        if !self.own.contains(&into) || !self.only_computes(value) {
+        if !self.own.contains_key(&into) || !self.only_computes(value) {
             return self.use_all(value, path);
         }
         let mut open = vec![value];
@@ -327,8 +334,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where each variable is needed; those that are not listed are not.
-    fn needed(&self) -> FxHashMap<LocalId, Path> {
+    /// Where each variable is needed; those that are not listed are not. None if that takes too long to find.
+    fn needed(&self) -> Option<FxHashMap<LocalId, Path>> {
         let mut needed: FxHashMap<LocalId, Path> = FxHashMap::default();
         let note = |needed: &mut FxHashMap<LocalId, Path>, local: LocalId, at: Path| -> bool {
             match needed.get_mut(&local) {
@@ -346,18 +353,20 @@ impl<'a> Reader<'a> {
         for (local, path) in &self.uses {
             note(&mut needed, *local, path.clone());
         }
-        loop {
+        for _ in 0..MOST_PASSES {
             let mut grows = false;
-            for (of, into, path) in &self.flows {
+            // What is needed last is known first.
+            for (of, into, path) in self.flows.iter().rev() {
                 if let Some(at) = needed.get(into) {
                     let at = [path, beyond(path, at)].concat();
                     grows |= note(&mut needed, *of, at);
                 }
             }
             if !grows {
-                return needed;
+                return Some(needed);
             }
         }
+        None
     }
 
     fn is_loop(&self, part: u32) -> bool {
@@ -386,6 +395,13 @@ fn holds_itself(ty: &Type) -> bool {
         Type::Qualified(_, inner) | Type::Array(inner, _) => holds_itself(inner),
         Type::Scalar(_) | Type::Named(_) | Type::Auto => true,
         _ => false,
+    }
+}
+
+fn is_array(ty: &Type) -> bool {
+    match ty {
+        Type::Qualified(_, inner) => is_array(inner),
+        _ => matches!(ty, Type::Array(..)),
     }
 }
 

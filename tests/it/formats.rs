@@ -1,5 +1,6 @@
 //! Is every format what its readers expect: the schemas, and how each is read?
 
+use crate::support::folder::folder;
 use crate::support::program::run;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -349,4 +350,18 @@ fn markdown_shows_the_text_and_a_table_of_counts() {
     assert!(page.starts_with("## cudalint\n\n"), "{page}");
     assert!(page.contains(&format!("\n```text\n{}\n```\n", text.trim_end())), "{page}");
     assert!(page.contains("|---|---|---|\n| warning | `bank-conflict` | "), "{page}");
+}
+
+#[test]
+fn an_access_that_is_known_in_some_instances_is_counted_apart() {
+    let root = folder(&[(
+        "a.cu",
+        "template <int N> __global__ void k(float *out, const int *at) {\n\
+         __shared__ float s[1024];\n\
+         s[at[0] * threadIdx.x] = out[threadIdx.x];\n\
+         s[N > 1 ? threadIdx.x * at[1] : threadIdx.x] = out[threadIdx.x];\n}\n\
+         void h(float *o, const int *i) { k<1><<<1, 256>>>(o, i); k<2><<<1, 256>>>(o, i); }\n",
+    )]);
+    let (_, _, err) = run(root.path(), &["a.cu"]);
+    assert!(err.contains("; 1 of 2 accesses unknown, 1 more in some instances"), "{err}");
 }
