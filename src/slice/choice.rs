@@ -137,15 +137,19 @@ impl Choices {
 
     /// Finds what each variable is made of: it is known once all that it gets is.
     fn settle(&mut self, changes: &FxHashMap<LocalId, Vec<Change<'_>>>, program: &Program) {
+        let mut open: Vec<(&LocalId, &Vec<Change<'_>>)> = changes.iter().collect();
+        open.retain(|(local, _)| !self.made.contains_key(local));
+        // Most variables are made of those that are declared before them.
+        open.sort_unstable_by_key(|(local, _)| local.0);
         loop {
             let known = self.made.len();
-            for (local, changes) in changes {
-                if !self.made.contains_key(local)
-                    && let Some(made) = self.of_changes(*local, changes, program)
-                {
-                    self.made.insert(*local, made);
+            open.retain(|(local, changes)| match self.of_changes(**local, changes, program) {
+                Some(made) => {
+                    self.made.insert(**local, made);
+                    false
                 }
-            }
+                None => true,
+            });
             if self.made.len() == known {
                 return;
             }

@@ -15,7 +15,7 @@
 //! in common. Example:
 //!
 //! ```text
-//! float v = s[t];            []        v is needed at [1], w at [1, 2]: so is v
+//! float v = s[t];            []        v is needed where w is: at [1, 2]
 //! if (t < n) {               []
 //!     float w = v * 2;       [1]
 //!     if (w > 0) out[t] = w; [1, 2]
