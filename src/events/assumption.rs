@@ -147,6 +147,8 @@ pub enum Assumption {
         /// Whether its value is used at all.
         used: bool,
     },
+    /// An object is read as a whole, although the compiler may read only the parts of it that are used.
+    UsedWhole,
     /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
     /// A function of a library that is not at hand does what its known releases do.
@@ -204,6 +206,7 @@ impl Assumption {
             Assumption::SidesApart { .. } => "sides-apart",
             Assumption::NotSaved { .. } => "not-saved",
             Assumption::NotSunk { .. } => "not-sunk",
+            Assumption::UsedWhole => "used-whole",
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
@@ -282,6 +285,8 @@ const STORED_ON_SIDES: &str = "the stores on both sides of a condition are count
                                may store once";
 const LOADED_EARLY: &str = "the load is counted for all lanes that come to it, although the compiler may load only in \
                             those that use the value";
+const LOADED_WHOLE: &str =
+    "the whole object is counted, although the compiler may load only the parts of it that are used";
 const LOADED_FOR_NOTHING: &str =
     "the load is counted, although its value is not used and the compiler may leave it out";
 const LEFT_OUT: &str = "the compiler leaves it out, because the place is written again before it is read";
@@ -294,6 +299,7 @@ fn counted_anyway(assumption: &Assumption) -> &'static str {
         Assumption::SidesApart { store: false } => LOADED_ON_SIDES,
         Assumption::NotSunk { used: true } => LOADED_EARLY,
         Assumption::NotSunk { used: false } => LOADED_FOR_NOTHING,
+        Assumption::UsedWhole => LOADED_WHOLE,
         _ => LOADED_AGAIN,
     }
 }
@@ -360,9 +366,10 @@ impl Display for Assumption {
             Assumption::BothSides => {
                 out.write_str("both sides of a condition are counted, though a block takes one")
             }
-            Assumption::NotSaved { .. } | Assumption::SidesApart { .. } | Assumption::NotSunk { .. } => {
-                out.write_str(counted_anyway(self))
-            }
+            Assumption::NotSaved { .. }
+            | Assumption::SidesApart { .. }
+            | Assumption::NotSunk { .. }
+            | Assumption::UsedWhole => out.write_str(counted_anyway(self)),
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
             }

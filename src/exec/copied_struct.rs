@@ -27,8 +27,10 @@ impl Machine<'_> {
         let Some(parts) = parts else {
             let combined = self.in_doubt(op, pointer, span);
             let before = std::mem::replace(&mut self.at_hand.combined, combined);
+            let whole = op == AccessOp::Load && self.may_be_used_in_part(pointer, span);
+            let around = std::mem::replace(&mut self.at_hand.used_in_part, whole);
             self.record(op, pointer, span, None);
-            self.at_hand.combined = before;
+            (self.at_hand.combined, self.at_hand.used_in_part) = (before, around);
             return;
         };
         for (at, bytes) in parts {
@@ -69,6 +71,21 @@ impl Machine<'_> {
         let members = members_used(&pointer.pointee, layout, Some(&used.members)).filter(|_| is_same)?;
         let parts = copied_struct::read_in_part(layout.align, size, &members)?;
         (!self.may_be_held(pointer, size)).then_some(parts)
+    }
+
+    /// Whether only a part of an object may be of use that is read as a whole, and it is not told which.
+    fn may_be_used_in_part(&self, pointer: &Pointer, span: Span) -> bool {
+        let Some(layout) = self.shared_record(pointer) else { return false };
+        let Some(frame) = self.frame() else { return true };
+        let uses = member_uses(&frame.function);
+        let has_parts = members_used(&pointer.pointee, layout, None).is_none_or(|all| all.len() > 1);
+        let is_told = || {
+            let used = uses.used(span);
+            let used = used.and_then(|it| members_used(&pointer.pointee, layout, Some(&it.members)));
+            // Of narrow numbers it was not looked at which are read.
+            used.is_some_and(|all| all.iter().all(|it| it.used || it.bytes >= 4))
+        };
+        has_parts && !uses.is_written_on(span) && !is_told()
     }
 
     /// Records a write: of an object that is made of members those of its members.

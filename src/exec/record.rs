@@ -124,6 +124,7 @@ impl Machine<'_> {
             besides.push(Assumption::SidesApart { store });
         }
         besides.extend(self.may_be_sunk(event.access));
+        besides.extend(self.at_hand.used_in_part.then_some(Assumption::UsedWhole));
         let occurrence = Occurrence {
             event: &event,
             unknown,

@@ -25,6 +25,8 @@ pub struct AtHand {
     pub set_aside: Option<usize>,
     /// Why it is not known into how wide accesses the compiler combines those recorded now, where it is not.
     pub combined: Option<Unknown>,
+    /// Whether only a part may be of use of the object that is read.
+    pub used_in_part: bool,
     /// Whether it is of one of several arrays, the same one in all threads.
     pub chosen: bool,
     /// Where the statement at hand stores one number from all lanes of a warp.
@@ -48,6 +50,7 @@ impl Default for AtHand {
             copying: None,
             set_aside: None,
             combined: None,
+            used_in_part: false,
             chosen: false,
             stores_of_warp: None,
             several: None,

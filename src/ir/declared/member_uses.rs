@@ -24,7 +24,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is used of one read.
 #[derive(Clone, Debug)]
@@ -48,6 +48,8 @@ pub(crate) enum Made {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemberUses {
     reads: BTreeMap<Span, Used>,
+    /// The places that are read as a whole into a variable which is written to a place as one.
+    wholes: BTreeSet<Span>,
     writes: BTreeMap<Span, Made>,
     copies: BTreeMap<Span, Root>,
 }
@@ -72,6 +74,11 @@ impl MemberUses {
     /// What is used of the object that is read from the place with this span, if that is known.
     pub(crate) fn used(&self, place: Span) -> Option<&Used> {
         self.reads.get(&place)
+    }
+
+    /// Whether all of the object that is read from the place with this span is of use: it is written to another.
+    pub(crate) fn is_written_on(&self, place: Span) -> bool {
+        self.wholes.contains(&place) || self.copies.contains_key(&place)
     }
 
     /// Of what the object is made that is written to the place with this span, if that is known.
@@ -125,7 +132,11 @@ impl Uses {
             return found;
         }
         let is_one = |place: &Span| self.places.get(place) == Some(&1);
+        let is_written = |local: LocalId| {
+            self.writes.iter().any(|(_, it)| matches!(it, Whole::Variable(of) if *of == local))
+        };
         for (local, place) in self.reads.iter().filter(|(_, place)| is_one(place)) {
+            found.wholes.extend(is_written(*local).then_some(*place));
             if let Some(Some(members)) = self.of.get(local) {
                 found.reads.insert(*place, Used { local: *local, members: members.clone() });
             }
