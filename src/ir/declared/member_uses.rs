@@ -48,7 +48,7 @@ pub(crate) enum Made {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemberUses {
     reads: BTreeMap<Span, Used>,
-    /// The places that are read as a whole into a variable which is written to a place as one.
+    /// The places whose object is written to another as a whole, at once or by a variable.
     wholes: BTreeSet<Span>,
     writes: BTreeMap<Span, Made>,
     copies: BTreeMap<Span, Root>,
@@ -78,7 +78,7 @@ impl MemberUses {
 
     /// Whether all of the object that is read from the place with this span is of use: it is written to another.
     pub(crate) fn is_written_on(&self, place: Span) -> bool {
-        self.wholes.contains(&place) || self.copies.contains_key(&place)
+        self.wholes.contains(&place)
     }
 
     /// Of what the object is made that is written to the place with this span, if that is known.
@@ -119,6 +119,8 @@ struct Uses {
     writes: Vec<(Span, Whole)>,
     /// The places that are copied to others, or are such, and what the paths to the others begin with.
     copies: Vec<(Span, Root)>,
+    /// The places that are read where something is written to a place as a whole.
+    moved: Vec<Span>,
     /// How many places have a span: in a macro, several may.
     places: BTreeMap<Span, u32>,
     /// Whether there is text that is not understood: it may use anything.
@@ -135,6 +137,7 @@ impl Uses {
         let is_written = |local: LocalId| {
             self.writes.iter().any(|(_, it)| matches!(it, Whole::Variable(of) if *of == local))
         };
+        found.wholes.extend(self.moved.iter().filter(|place| is_one(place)));
         for (local, place) in self.reads.iter().filter(|(_, place)| is_one(place)) {
             found.wholes.extend(is_written(*local).then_some(*place));
             if let Some(Some(members)) = self.of.get(local) {
@@ -215,6 +218,8 @@ impl Uses {
                 self.of.insert(*local, None);
             }
             _ => {
+                let is_place = matches!(value.kind, ExprKind::Index(..) | ExprKind::Deref(_));
+                self.moved.extend(is_place.then_some(value.span));
                 self.copies.extend(root(value).map(|from| (target.span, from)));
                 self.copies.extend(root(target).map(|to| (value.span, to)));
                 self.writes.extend(list(value).map(|items| (target.span, Whole::List(items))));
