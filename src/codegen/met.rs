@@ -82,6 +82,9 @@ pub(super) fn behind(one: &Int, Target { offset: other, active, .. }: Target<'_>
     if one.terms != other.terms || one.sight.hidden != other.sight.hidden {
         return None;
     }
+    if one == other {
+        return Some(0);
+    }
     match (&one.base, &other.base) {
         (Lanes::Closed([a, of_one @ ..]), Lanes::Closed([b, of_other @ ..])) => {
             (of_one == of_other).then(|| i128::from(*b) - i128::from(*a))

@@ -65,7 +65,7 @@ impl Unread {
             let gone = same
                 && made.doubt == *met.doubt
                 && made.active.minus(&met.active).is_empty()
-                && (made.offset == *met.offset || behind(&made.offset, met.target()) == Some(0));
+                && behind(&made.offset, met.target()) == Some(0);
             needless.extend(gone.then_some(store.number));
             !gone
         });
