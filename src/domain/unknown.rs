@@ -115,6 +115,14 @@ impl Unknown {
     pub fn new(reason: Reason, span: Span, detail: impl Into<Words>) -> Unknown {
         Unknown { reason, span, detail: detail.into() }
     }
+
+    /// Whether a doubt about who runs some code leaves less known of it than another does. Of two that leave as much
+    /// known, the first counts. Whether a function is called at all is more than which lanes call it.
+    #[must_use]
+    pub(crate) fn outweighs(&self, other: Option<&Unknown>) -> bool {
+        other
+            .is_none_or(|other| self.reason == Reason::AmbiguousCall && other.reason != Reason::AmbiguousCall)
+    }
 }
 
 /// Whether a value that is not known is the same for all threads.

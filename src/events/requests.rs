@@ -188,9 +188,9 @@ impl Requests {
             access.at_most = true;
             self.journal.push(Undo::AtMost { site });
         }
-        if access.doubt.is_none() && it.doubt.is_some() {
-            access.doubt = it.doubt.cloned();
-            self.journal.push(Undo::Doubt { site });
+        if let Some(doubt) = it.doubt.filter(|doubt| doubt.outweighs(access.doubt.as_ref())) {
+            let was = access.doubt.replace(doubt.clone()).map(Box::new);
+            self.journal.push(Undo::Doubt { site, was });
         }
         for assumption in it.event.assumptions.iter().chain(it.besides) {
             self.note_assumption(site, assumption, access);

@@ -5,6 +5,7 @@
 
 use super::reduce::Requested;
 use super::{LeftOut, Requests};
+use crate::domain::Unknown;
 use crate::events::{Access, First, Pattern, Ways};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -33,7 +34,7 @@ pub(super) enum Undo {
     /// A site became unknown.
     Unknown { site: u32 },
     /// A site became doubtful.
-    Doubt { site: u32 },
+    Doubt { site: u32, was: Option<Box<Unknown>> },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site was seen to leave its array in an earlier thread, or for the first time.
@@ -346,7 +347,7 @@ impl Requests {
                 accesses[self.stores[again.store as usize].site as usize].kept += 1;
             }
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
-            Undo::Doubt { site } => accesses[site as usize].doubt = None,
+            Undo::Doubt { site, was } => accesses[site as usize].doubt = was.map(|it| *it),
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Overrun { site, was } => accesses[site as usize].overrun = was,
             Undo::AtMost { site } => accesses[site as usize].at_most = false,

@@ -2,7 +2,7 @@
 
 use super::course::Course;
 use super::stack::Stack;
-use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown};
+use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
 use crate::exec::slots::Slots;
 use crate::exec::value::{Condition, Env, NOWHERE, Pointer, Value};
@@ -73,10 +73,8 @@ impl State {
 
     /// It is not known any more which of the active threads run.
     pub fn add_doubt(&mut self, why: &Unknown) {
-        // Whether a function is called at all is more than which lanes call it.
-        match &mut self.doubt {
-            Some(known) if why.reason == Reason::AmbiguousCall => *known = why.clone(),
-            doubt => _ = doubt.get_or_insert_with(|| why.clone()),
+        if why.outweighs(self.doubt.as_ref()) {
+            self.doubt = Some(why.clone());
         }
         self.chosen = false;
     }
