@@ -17,11 +17,11 @@ use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
 use super::packs::{expansion_in, is_pack, mentions, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
-use super::same_type::same_type;
+use super::same_type::{same_binding, same_type};
 use super::slots::Slot;
 use super::subsumption::told_alike;
 use super::types::Ty;
-use super::value::{NOWHERE, Pointer, Value};
+use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::namespace::meant;
@@ -360,19 +360,10 @@ impl Machine<'_> {
 
     /// Whether an explicit specialisation is that for these arguments; none if that is not known.
     fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> Option<bool> {
-        use TemplateArg::Type as T;
         let mut fits = Some(true);
         for (pattern, arg) in function.specialization.iter().zip(explicit) {
-            let same = match (pattern, arg) {
-                (T(a), T(b)) if [a, b].into_iter().all(|ty| self.value_written_as(ty).is_none()) => {
-                    let (a, b) = (self.resolve_argument(a), self.resolve_argument(b));
-                    same_type(&a, &b)
-                }
-                _ => match (self.constant_argument(pattern), self.constant_argument(arg)) {
-                    (Some(a), Some(b)) => Some(a == b),
-                    (a, b) => self.is_type(pattern, a).or(self.is_type(arg, b)).map(|()| false),
-                },
-            };
+            let (pattern, arg) = (self.bind_written(pattern), self.bind_written(arg));
+            let same = same_binding(&pattern, &arg);
             match same {
                 Some(true) => {}
                 Some(false) => return same,
@@ -380,29 +371,6 @@ impl Machine<'_> {
             }
         }
         fits
-    }
-
-    /// The number that a template argument is. The name of one may be written like a type.
-    fn constant_argument(&mut self, arg: &TemplateArg) -> Option<i64> {
-        match arg {
-            TemplateArg::Value(expr) => self.constant(expr),
-            TemplateArg::Type(ty) => self.value_written_as(ty),
-        }
-    }
-
-    /// Whether a template argument that is not the number surely is a type.
-    fn is_type(&mut self, arg: &TemplateArg, number: Option<i64>) -> Option<()> {
-        let TemplateArg::Type(ty) = arg else { return None };
-        let is_known = number.is_none() && !matches!(self.resolve_argument(ty), Ty::Unknown(_));
-        is_known.then_some(())
-    }
-
-    fn value_written_as(&mut self, ty: &Type) -> Option<i64> {
-        let Type::Named(path) = ty else { return None };
-        match self.lookup(path, NOWHERE) {
-            Value::Int(int, _) => int.as_constant(),
-            _ => None,
-        }
     }
 
     /// Runs each of several functions of which one is called, on the part of an object that is its. `reads`: whether

@@ -7,7 +7,7 @@ use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
 use crate::ir::namespace::Namespace;
-use crate::ir::{ExprKind, Name, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type};
+use crate::ir::{Expr, ExprKind, Name, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// What is bound beside a template parameter whose argument is a reference: `Box<int &>`.
@@ -145,6 +145,23 @@ impl Machine<'_> {
                 Binding::Value(Value::Int(Int::symbol(id), Scalar::I32))
             }
             _ => Binding::Type(Ty::Unknown(param.name.clone())),
+        }
+    }
+
+    /// An argument as it is written, where no parameter says of which kind it is: a name may be that of a type or of a
+    /// number. One that is not known is an unknown type, which may be anything.
+    pub(super) fn bind_written(&mut self, arg: &TemplateArg) -> Binding {
+        let (path, ty) = match arg {
+            TemplateArg::Type(Type::Named(path)) => (path, self.resolve_argument(&Type::Named(path.clone()))),
+            TemplateArg::Type(ty) => return Binding::Type(self.resolve_argument(ty)),
+            TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => {
+                (path, self.resolve_named_type(path))
+            }
+            TemplateArg::Value(expr) => return Binding::Value(self.evaluate(expr)),
+        };
+        match self.lookup(path, NOWHERE) {
+            Value::Int(int, from) if int.as_constant().is_some() => Binding::Value(Value::Int(int, from)),
+            _ => Binding::Type(ty),
         }
     }
 
