@@ -17,8 +17,9 @@ use super::value::NOWHERE;
 use crate::domain::{Origin, Reason, Unknown};
 use crate::events::RequestMark;
 
-/// The most states that are kept, each for itself.
+/// The most states that are kept, each for itself: of a kernel, and of host code, where each may give another block.
 const MOST: usize = 32;
+const MOST_OF_HOST: usize = 128;
 
 impl Machine<'_> {
     /// Keeps a state in which all threads left, or none, until what it left ends.
@@ -100,22 +101,21 @@ impl Machine<'_> {
                 && other.state.frames.len() == left.state.frames.len()
                 && other.state.loops.len() == left.state.loops.len()
         };
-        let same = self.around.left.iter().rposition(together).filter(|_| self.mode == Mode::Device);
-        let is_full = self.around.left.len() >= MOST;
-        // There are few ways out that have nothing in common.
-        if !is_full || (self.mode == Mode::Device && same.is_none()) {
-            self.around.left.push(left);
-        } else if let Some(at) = same {
-            // One for both, in which nothing is known that is not so in either.
-            let mut other = self.around.left.remove(at);
-            let active = self.world.all;
-            let here = std::mem::replace(&mut self.state, left.state);
-            (other.state.active, self.state.active) = (active, active);
-            self.merge(other.state, &Join::Varying(changed()));
-            let state = std::mem::replace(&mut self.state, here);
-            let (exit, varying) = (other.exit, Some(changed()));
-            self.around.left.push(Left { exit, state, varying, sides: None });
-        }
+        let most = if self.mode == Mode::Host { MOST_OF_HOST } else { MOST };
+        let is_full = self.around.left.len() >= most;
+        // What has nothing in common with any of them is kept besides: there are few such ways out.
+        let Some(at) = self.around.left.iter().rposition(together).filter(|_| is_full) else {
+            return self.around.left.push(left);
+        };
+        // One for both, in which nothing is known that is not so in either.
+        let mut other = self.around.left.remove(at);
+        let active = self.world.all;
+        let here = std::mem::replace(&mut self.state, left.state);
+        (other.state.active, self.state.active) = (active, active);
+        self.merge(other.state, &Join::Varying(changed()));
+        let state = std::mem::replace(&mut self.state, here);
+        let (exit, varying) = (other.exit, Some(changed()));
+        self.around.left.push(Left { exit, state, varying, sides: None });
     }
 
     /// Blocks take one of two sides of a condition, of which one left since `left` states were kept; the other has made
