@@ -130,7 +130,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a load rests on whose value is used only in a part of what follows.
+    /// What is assumed of a load whose value only some of the lanes may use, or none.
     pub(super) fn may_be_sunk(&self, site: usize) -> Option<Assumption> {
         let access = &self.trace.accesses[site];
         if access.op != AccessOp::Load || access.volatile {

@@ -73,7 +73,7 @@ impl Machine<'_> {
         (!self.may_be_held(pointer, size)).then_some(parts)
     }
 
-    /// Whether only a part of an object may be of use that is read as a whole, and it is not told which.
+    /// Whether an object is read as a whole, although perhaps only a part of it is used.
     fn may_be_used_in_part(&self, pointer: &Pointer, span: Span) -> bool {
         let Some(layout) = self.shared_record(pointer) else { return false };
         let Some(frame) = self.frame() else { return true };

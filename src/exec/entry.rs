@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How often a kernel is run again because of loops of which only some rounds were counted one by one.
+/// The most times that a kernel is run again because some of its loops were counted in two ways.
 const MOST_CUT_AGAIN: usize = 2;
 
 /// What a kernel is run with.
@@ -181,10 +181,11 @@ fn run_in_lengths(
         let mut run = |bounds: Bounds, contents: bool| {
             let mut machine = run_once(bounds.clone(), contents, &cut);
             for _ in 0..MOST_CUT_AGAIN {
-                if machine.looping.mixed.is_empty() || machine.trace.stopped.is_some() {
+                let mixed = machine.looping.mixed();
+                if mixed.is_empty() || machine.trace.stopped.is_some() {
                     break;
                 }
-                cut.append(&mut machine.looping.mixed);
+                cut.extend(mixed);
                 machine = run_once(bounds.clone(), contents, &cut);
             }
             machine

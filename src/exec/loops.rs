@@ -247,9 +247,6 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         let came = self.looping.came.len();
         let cut = self.cut_by(key);
-        if cut > 0 && self.looping.whole.contains(&key) && !self.looping.mixed.contains(&key) {
-            self.looping.mixed.push(key);
-        }
         let trips = if cut > 0 { self.rounds_ahead(parts) } else { None };
         self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;

@@ -30,7 +30,7 @@ use crate::ir::{Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Storage, Type
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
-/// How often the flows between variables are gone through.
+/// The most passes over the flows between variables.
 const MOST_PASSES: usize = 16;
 
 /// Where the value of a load is used.
@@ -110,9 +110,9 @@ struct Reader<'a> {
     /// What may write memory or let threads wait, so far.
     written: u32,
     loads: Vec<Load>,
-    /// Variables that are used for something else than other variables, and where.
+    /// Uses of variables other than to give another variable its value, and their paths.
     uses: Vec<(LocalId, Path)>,
-    /// Variables that others are made of: the one, the other, and where.
+    /// Flows between variables: from which, into which, and the path of the assignment.
     flows: Vec<(LocalId, LocalId, Path)>,
     /// Variables that hold their value themselves, and whether they are arrays.
     own: FxHashMap<LocalId, bool>,
@@ -286,6 +286,11 @@ impl<'a> Reader<'a> {
         if !self.only_computes(expr) {
             self.written += 1;
         }
+        self.use_in(expr, path);
+    }
+
+    /// Like [`Reader::use_all`], for an expression of which it is noted already whether it may write.
+    fn use_in(&mut self, expr: &Expr, path: &[u32]) {
         let mut open = vec![expr];
         while let Some(expr) = open.pop() {
             match &expr.kind {
@@ -294,7 +299,7 @@ impl<'a> Reader<'a> {
                     open.push(cond);
                     for side in [a, b] {
                         let inside = self.enter(path, (true, false));
-                        self.use_side(side, &inside);
+                        self.use_in(side, &inside);
                     }
                     continue;
                 }
@@ -317,13 +322,6 @@ impl<'a> Reader<'a> {
             }
             children(expr, &mut |child| open.push(child));
         }
-    }
-
-    fn use_side(&mut self, side: &Expr, path: &[u32]) {
-        let written = self.written;
-        self.use_all(side, path);
-        // It was noted around the whole.
-        self.written = written;
     }
 
     /// What a lambda names may be used anywhere.

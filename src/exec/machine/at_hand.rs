@@ -25,7 +25,7 @@ pub struct AtHand {
     pub set_aside: Option<usize>,
     /// Why it is not known into how wide accesses the compiler combines those recorded now, where it is not.
     pub combined: Option<Unknown>,
-    /// Whether only a part may be of use of the object that is read.
+    /// Whether the object that is read may be used only in part.
     pub used_in_part: bool,
     /// Whether it is of one of several arrays, the same one in all threads.
     pub chosen: bool,

@@ -52,9 +52,6 @@ pub struct LoopContext {
     pub shortened: Vec<LoopKey>,
     /// Loops that were run for real to their end, each round of which was counted.
     pub whole: Vec<LoopKey>,
-    /// Those of them of which later one round stood for all, because the steps did not suffice any more. What their
-    /// accesses take is the sum of both, which is neither.
-    pub mixed: Vec<LoopKey>,
     /// Steps of rounds that were run in vain, which may be taken again.
     pub given_back: u64,
     /// Loops around whose values are enumerated.
@@ -62,6 +59,14 @@ pub struct LoopContext {
 }
 
 impl LoopContext {
+    /// Loops that ran for real to their end at first, and of which one round stood for all once the steps did not suffice.
+    /// The counts of their accesses mix both.
+    #[must_use]
+    pub fn mixed(&self) -> Vec<LoopKey> {
+        let is_cut = |key: &&LoopKey| self.plans.get(*key).is_some_and(|plan| plan.cut);
+        self.whole.iter().filter(is_cut).copied().collect()
+    }
+
     /// Lets one round stand for all from the start on in loops that turned out to take too many steps.
     pub fn cut_short(&mut self, loops: &[LoopKey]) {
         for key in loops {

@@ -18,8 +18,6 @@ pub struct Mark {
     pub came: usize,
     /// As [`LoopContext::whole`](super::LoopContext::whole).
     pub whole: usize,
-    /// As [`LoopContext::mixed`](super::LoopContext::mixed).
-    pub mixed: usize,
     /// As [`Trace::uncounted`](crate::events::Trace::uncounted).
     pub uncounted: usize,
     /// Launches recorded so far.

@@ -16,7 +16,6 @@ impl Machine<'_> {
             events: self.trace.tree.len(),
             came: self.looping.came.len(),
             whole: self.looping.whole.len(),
-            mixed: self.looping.mixed.len(),
             uncounted: self.trace.uncounted.len(),
             launches: self.trace.launches.len(),
             recent: self.compiler.recent.clone(),
@@ -30,7 +29,6 @@ impl Machine<'_> {
         self.trace.uncounted.truncate(mark.uncounted);
         self.looping.came.truncate(mark.came);
         self.looping.whole.truncate(mark.whole);
-        self.looping.mixed.truncate(mark.mixed);
         self.compiler.registers.forget();
         self.compiler.recent = mark.recent.clone();
         self.requests.rollback(&mark.requests, &mut self.trace.accesses);
