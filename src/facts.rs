@@ -10,6 +10,7 @@ mod blocks;
 mod bounds;
 mod copies;
 mod early;
+mod first_rounds;
 mod freedom;
 mod guards;
 mod intervals;

@@ -410,6 +410,19 @@ impl Symbols {
             }
     }
 
+    /// Whether nothing that is known keeps it from being as large as its bound: the lesser of a number and of what may
+    /// be as large as one likes, as `min(64, n - first)`.
+    #[must_use]
+    pub(crate) fn reaches_its_bound(&self, id: SymbolId) -> bool {
+        let Some(Key::Operation("min", a, b)) = self.key(id) else { return false };
+        let is_number = |side: &[(u32, i64)]| side.iter().all(|(id, _)| *id == SymbolId::CONSTANT);
+        let grows = |side: &[(u32, i64)]| {
+            let mut terms = side.iter().filter(|(id, _)| *id != SymbolId::CONSTANT);
+            terms.any(|(id, factor)| *factor > 0 && self.is_unbounded(SymbolId(*id)))
+        };
+        is_number(a) && grows(b) || is_number(b) && grows(a)
+    }
+
     /// A symbol like no other.
     pub(crate) fn fresh(
         &mut self,

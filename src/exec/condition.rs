@@ -470,7 +470,8 @@ impl Machine<'_> {
         let roots: Option<Vec<Vec<SymbolId>>> = given.clone().map(|id| symbols.roots(id)).collect();
         let mut given = given.peekable();
         let limited = given.peek().is_none();
-        let unbounded = !limited && given.all(|id| symbols.is_unbounded(id) && !self.is_asserted(id));
+        let is_large = |id: SymbolId| symbols.is_unbounded(id) || symbols.reaches_its_bound(id);
+        let unbounded = !limited && given.all(|id| is_large(id) && !self.is_asserted(id));
         match bounds.is_empty() {
             false => Assumption::InsideBounds {
                 bounds: joined(&bounds, ", ").into(),

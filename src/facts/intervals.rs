@@ -286,7 +286,7 @@ impl Behind {
 
 fn counter(event: &Event) -> Option<SymbolId> {
     match event {
-        Event::EndOfLoop { round, goes_on: GoesOn::Surely | GoesOn::ForData, .. } => *round,
+        Event::EndOfLoop { round, .. } => *round,
         _ => None,
     }
 }

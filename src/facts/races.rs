@@ -21,11 +21,12 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
+use super::first_rounds::FirstRounds;
 use super::guards::{Guards, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics};
 use super::spins::behind_waits;
 use super::witness::are_possible;
-use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
+use crate::domain::{Int, Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, PerTile, Seen,
     Side, Stored, Taken, Ties, Trace, WarpTile,
@@ -148,11 +149,12 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
     let loops = loops(&trace.tree);
+    let first_rounds = FirstRounds::of(&trace.tree);
     let waits = behind_waits(trace);
     let all = intervals(&trace.tree, shape).into_iter().chain(past_atomics(&trace.tree, shape));
     for interval in all.map(|it| it.without(&waits)) {
         let guards = Guards::of(trace, &interval, &loops, ties);
-        let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, set));
+        let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, (set, &first_rounds)));
         for steps in of_each.flat_map(FxHashMap::into_values) {
             let steps = steps.as_slice();
             let mut look = |scope| {
@@ -241,7 +243,7 @@ fn groups<'a>(
     shape: Shape,
     interval: &Interval,
     guards: &Guards,
-    set: usize,
+    (set, first_rounds): (usize, &FirstRounds),
 ) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
     let (fences, exchanges) = (vec![PerTile::default(); shape.threads()], vec![0; shape.threads()]);
@@ -278,31 +280,11 @@ fn groups<'a>(
         let Some(on_both_sides) = is_under else { continue };
         let access = &trace.accesses[event.access];
         let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
-        let mut base: Lanes = offset.base.clone();
-        let mut terms = Vec::new();
-        let mut is_shared = true;
-        for (id, factor) in &offset.terms {
-            let Some(constant) = factor.as_constant().filter(|_| !id.is_per_thread()) else {
-                is_shared = false;
-                break;
+        let of_first = first_rounds.are_of(event).then_some(first_rounds);
+        for rounds in std::iter::once(None).chain(of_first.map(Some)) {
+            let Some((base, terms)) = shared_offset(offset, (round, rounds), &trace.tree, shape) else {
+                continue;
             };
-            let first = |of: SymbolId| {
-                let remainder = trace.tree.remainder(*id).filter(|it| it.of == of).map(|it| it.at(0));
-                remainder.or_else(|| trace.tree.at_zero(*id, of))
-            };
-            match round {
-                Round::First(of) if of == *id => continue,
-                Round::First(of) if first(of).is_some() => {
-                    let first = first(of).unwrap_or_default().wrapping_mul(constant);
-                    base = base.add(&Lanes::constant(first), shape);
-                    continue;
-                }
-                Round::Next(of) if of == *id => base = base.add(&Lanes::constant(constant), shape),
-                _ => {}
-            }
-            terms.push((*id, constant));
-        }
-        if is_shared {
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
             let met = Rc::clone(&met);
             let step = Step { access, number, event, on_both_sides, round, offsets, bytes, met };
@@ -310,6 +292,44 @@ fn groups<'a>(
         }
     }
     found
+}
+
+/// An offset in this round, and in the first rounds of some loops: what is known of it, and what all threads share. None
+/// if a part of it is each thread's own.
+fn shared_offset(
+    offset: &Int,
+    (round, first_rounds): (Round, Option<&FirstRounds>),
+    tree: &EventTree,
+    shape: Shape,
+) -> Option<(Lanes, Vec<(SymbolId, i64)>)> {
+    let mut base: Lanes = offset.base.clone();
+    let mut terms = Vec::new();
+    for (id, factor) in &offset.terms {
+        let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
+        let at_first = |of: SymbolId| {
+            let remainder = tree.remainder(*id).filter(|it| it.of == of).map(|it| it.at(0));
+            remainder.or_else(|| tree.at_zero(*id, of))
+        };
+        let first = match round {
+            Round::First(of) if of == *id => Some(0),
+            Round::First(of) => at_first(of),
+            Round::Any | Round::Next(_) => None,
+        };
+        let of_loops = || match first_rounds {
+            Some(loops) if loops.has(*id) => Some(0),
+            Some(loops) => loops.all().find_map(at_first),
+            None => None,
+        };
+        if let Some(first) = first.or_else(of_loops) {
+            base = base.add(&Lanes::constant(first.wrapping_mul(constant)), shape);
+            continue;
+        }
+        if round == Round::Next(*id) {
+            base = base.add(&Lanes::constant(constant), shape);
+        }
+        terms.push((*id, constant));
+    }
+    Some((base, terms))
 }
 
 /// Loads, stores, atomics that change what is there, atomic loads.

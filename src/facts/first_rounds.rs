@@ -1,0 +1,58 @@
+//! Of which loops is the first round in the same interval between barriers as all others?
+//!
+//! One pass stands for all rounds of a loop of unknown length, and the number of the round stands in offsets as a
+//! symbol. Where nothing in the loop orders threads, its first round may race with what stands before or behind it:
+//!
+//! ```text
+//! for (k = 0; k < n; k += 64) {
+//!     s[t] = in[k + t];                              thread 0 writes `s[0]` in the next round,
+//!     __syncthreads();
+//!     for (i = 0; i < m; ++i) sum += s[i] * w[i];    and others read it here, where `i` is 0
+//! }
+//! ```
+
+use crate::domain::SymbolId;
+use crate::events::{AccessEvent, Assumption, Event, EventTree};
+use rustc_hash::FxHashSet;
+
+/// The numbers of the rounds of such loops, counted from 0.
+pub(super) struct FirstRounds(FxHashSet<SymbolId>);
+
+impl FirstRounds {
+    pub(super) fn of(tree: &EventTree) -> FirstRounds {
+        let mut found = FxHashSet::default();
+        // Of each loop around: whether something in it orders threads.
+        let mut around: Vec<bool> = Vec::new();
+        for event in tree.events() {
+            match event {
+                Event::Loop { .. } => around.push(false),
+                Event::EndOfLoop { round, .. } => {
+                    let is_ordered = around.pop().unwrap_or(true);
+                    found.extend(round.filter(|_| !is_ordered));
+                }
+                Event::Barrier { .. } | Event::MayOrder { .. } | Event::WarpOrder { .. } => {
+                    around.iter_mut().for_each(|is_ordered| *is_ordered = true);
+                }
+                _ => {}
+            }
+        }
+        FirstRounds(found)
+    }
+
+    /// Whether an access stands in such a loop and is done in its first round as in any other, as far as it is known.
+    pub(super) fn are_of(&self, event: &AccessEvent) -> bool {
+        let needs_another = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
+        let mut terms = event.offset.iter().flat_map(|offset| &offset.terms);
+        terms.any(|(id, _)| self.0.contains(id)) && !event.assumptions.iter().any(needs_another)
+    }
+
+    /// Whether this is the number of a round.
+    pub(super) fn has(&self, symbol: SymbolId) -> bool {
+        self.0.contains(&symbol)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = SymbolId> + '_ {
+        self.0.iter().copied()
+    }
+}
