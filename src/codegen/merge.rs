@@ -459,6 +459,15 @@ impl Joiner<'_> {
             && self.trace.straight.together(first.first.region, then.first.region) == Some(true)
     }
 
+    /// Whether what banks do not tell from the neighbour of another request is its neighbour; none if it is in some
+    /// rounds, perhaps. Offsets are counted from a multiple of 256 bytes.
+    fn lies_beside(&self, one: &Member, other: &Member) -> Option<bool> {
+        let (one, other) = (self.pattern(one), self.pattern(other));
+        let is_alike = (one.first_warp, one.taken) == (other.first_warp, other.taken);
+        let may_be = one.strays || other.strays || one.first_warp != other.first_warp;
+        if is_alike { Some(true) } else { (!may_be).then_some(false) }
+    }
+
     /// Joins runs of `count` neighbours that begin aligned in every lane; `alone`: only those that are joined whatever
     /// becomes of the other requests of their sites.
     fn join(&mut self, group: &Group, members: &[Member], count: i64, alone: bool) {
@@ -568,6 +577,9 @@ impl Joiner<'_> {
                 place(other) == place(own) && other.sight.hidden == own.sight.hidden
             };
             let mut there = lying_at(members, head.first + k * bytes).filter(|other| {
+                if self.lies_beside(head, other) == Some(false) {
+                    return false;
+                }
                 let last = parts.iter().rev().find(|part| part.access == other.access);
                 last.is_none_or(|last| straight(last, other).is_some())
                     && self.is_free(other)
@@ -578,6 +590,7 @@ impl Joiner<'_> {
             let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
             let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
             sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
+            sure &= next.is_none_or(|next| self.lies_beside(head, next) == Some(true));
             parts.extend(next);
         }
         (parts.len() as i64 == count).then_some((parts, sure))

@@ -230,6 +230,7 @@ impl Requests {
             open: unknown.open,
             walk: unknown.walk,
             moved: (offset.terms.is_empty() && !anywhere).then_some(0),
+            taken: 0,
             apart: divisor(&base),
             added: sum_of_terms(offset),
             sight: offset.sight,
@@ -244,8 +245,8 @@ impl Requests {
             if mask == 0 {
                 continue;
             }
-            let (offsets, moved) = normalise(lanes_of(&base, warp, mask), mask);
-            let mut shift = Shift { moved: shift.moved.map(|_| moved), ..shift };
+            let (offsets, taken) = normalise(lanes_of(&base, warp, mask), mask);
+            let mut shift = Shift { moved: shift.moved.map(|_| taken), taken, ..shift };
             let mut varying = Vec::new();
             for (number, counter, values) in &unknown.varying {
                 let lanes = lanes_of(values, warp, mask);
@@ -351,10 +352,12 @@ impl Requests {
         it: &Occurrence<'_>,
         access: &mut Access,
         at: usize,
-        (warp, ways): (u32, Ways),
+        (warp, ways, taken): (u32, Ways, i64),
     ) {
         let pattern = &mut access.patterns[at];
         let (elsewhere, turn, before) = (pattern.elsewhere, pattern.first.within, pattern.count);
+        let strays = pattern.strays;
+        pattern.strays |= warp == pattern.first_warp && taken != pattern.taken;
         pattern.happens(warp, it.times, it.within);
         if turn != it.moment.within {
             pattern.first.within = ANYWHERE;
@@ -366,14 +369,15 @@ impl Requests {
         let new_way = was != pattern.ways;
         let by = pattern.count - before;
         let (site, pattern) = (it.event.access as u32, at as u32);
-        self.journal.push(Undo::Again { site, pattern, by, warp, within: it.within, elsewhere, turn });
+        let within = it.within;
+        self.journal.push(Undo::Again { site, pattern, by, warp, within, elsewhere, strays, turn });
         self.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
     }
 
     /// Counts a request of one warp: one more like others, or a new one.
     fn count(&mut self, it: &Occurrence<'_>, access: &mut Access, asked: Asked, shift: &Shift, warp: u32) {
         let (site, moment) = (it.event.access, &it.moment);
-        let Shift { unit, open, walk, moved, apart, added, sight, anywhere } = *shift;
+        let Shift { unit, open, walk, moved, taken, apart, added, sight, anywhere } = *shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let requested = Requested {
@@ -401,7 +405,7 @@ impl Requests {
         };
         let known = known.into_iter().find(is_known);
         if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {
-            return self.count_again(it, access, at, (warp, ways));
+            return self.count_again(it, access, at, (warp, ways, taken));
         }
         if known.is_none() && access.patterns.len() >= MOST {
             if access.unknown.is_none() {
@@ -416,6 +420,8 @@ impl Requests {
         let mut pattern = Pattern {
             offsets,
             moved,
+            taken,
+            strays: false,
             anywhere,
             active,
             varying,

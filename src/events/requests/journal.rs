@@ -16,7 +16,16 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) enum Undo {
     /// A pattern happened again, in this loop of unknown length.
-    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool, turn: u32 },
+    Again {
+        site: u32,
+        pattern: u32,
+        by: u64,
+        warp: u32,
+        within: Option<Span>,
+        elsewhere: bool,
+        strays: bool,
+        turn: u32,
+    },
     /// A site was reached.
     Occurrence { site: u32 },
     /// What a site reads was in a register, or what it writes is left out.
@@ -312,10 +321,10 @@ impl Requests {
 
     fn undo(&mut self, undo: Undo, accesses: &mut Vec<Access>) {
         match undo {
-            Undo::Again { site, pattern, by, warp, within, elsewhere, turn } => {
+            Undo::Again { site, pattern, by, warp, within, elsewhere, strays, turn } => {
                 let pattern = &mut accesses[site as usize].patterns[pattern as usize];
                 pattern.happens_not(warp, by, within);
-                pattern.elsewhere = elsewhere;
+                (pattern.elsewhere, pattern.strays) = (elsewhere, strays);
                 pattern.first.within = turn;
             }
             Undo::Kept { site } => accesses[site as usize].kept -= 1,

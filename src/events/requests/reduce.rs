@@ -19,6 +19,7 @@ pub(super) struct Shift {
     pub open: u64,
     pub walk: Option<u64>,
     pub moved: Option<i64>,
+    pub taken: i64,
     pub apart: u8,
     pub added: u64,
     pub sight: Sight,
