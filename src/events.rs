@@ -48,7 +48,8 @@ pub use taken::Roots;
 pub(crate) use taken::{Asks, Is, Side, Taken};
 pub(crate) use tile::Tile;
 pub(crate) use tree::{
-    AccessEvent, Branches, Differs, EndOfRound, Event, EventTree, GoesOn, Orderer, Stored, Subscript,
+    AccessEvent, Branches, Differs, EndOfRound, Event, EventTree, GoesOn, MemberOf, Orderer, Stored,
+    Subscript,
 };
 pub(crate) use warp_tile::{PerTile, WarpTile};
 pub use ways::Ways;

@@ -265,7 +265,8 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::because(why);
     }
     if access.outside {
-        let reason = "as far as it is followed, it leaves the array, so something about it is unknown";
+        let reason =
+            "as counted, it leaves the array: it overruns it, or a number that is not known keeps it inside";
         return Judgement::unknown(Reason::OutOfBounds, reason);
     }
     if let Some(stopped) = &trace.stopped {

@@ -156,6 +156,18 @@ pub(crate) fn written_in_part(
     is_apart.then(|| members.iter().map(|it| (it.at, it.bytes)).collect())
 }
 
+/// Where the members of a struct begin that is copied as a whole, and their sizes, if the compiler copies them as if the
+/// text named each: they are of one size, and the struct is not aligned to all of its bytes. How they are joined depends
+/// on where it lies.
+#[must_use]
+pub(crate) fn copied_by_members(aligned: u64, size: u64, members: &[Member]) -> Option<Vec<(u64, u64)>> {
+    let is_one_size = matches!(members, [first, ..] if members.iter().all(|it| it.bytes == first.bytes));
+    let is_so = is_one_size && (4..16).contains(&aligned) && members.len() > 1 && size <= LARGEST;
+    let is_dense = members.iter().map(|it| it.bytes).sum::<u64>() == size;
+    (is_so && is_dense && members[0].bytes == aligned)
+        .then(|| members.iter().map(|it| (it.at, it.bytes)).collect())
+}
+
 /// Whether bytes of a struct hold nothing, and no `__align__` makes them. Then its members are joined over them only where
 /// it is copied from memory to memory, or made of a list.
 #[must_use]

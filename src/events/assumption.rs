@@ -91,7 +91,7 @@ pub enum Assumption {
     Joined {
         /// Bytes of the one.
         bytes: u32,
-        /// Whether it does so in some iterations only.
+        /// Whether it leaves others of the same expression as they are.
         partly: bool,
     },
     /// Neighbouring accesses are counted separately, although the compiler may combine them into a wider one.
@@ -339,10 +339,10 @@ impl Display for Assumption {
             Assumption::NotNegative { names } => not_negative(out, names),
             Assumption::NotZero { name } => write!(out, "`{name}` is not 0"),
             Assumption::Joined { bytes, partly } => {
-                let some = if *partly { "in some iterations " } else { "" };
+                let some = if *partly { "some " } else { "" };
                 write!(
                     out,
-                    "{some}the compiler combines neighbouring accesses of a thread into one of {bytes} bytes"
+                    "the compiler combines {some}neighbouring accesses of a thread into one of {bytes} bytes"
                 )
             }
             Assumption::NotJoined { bytes, again } => not_joined(out, *bytes, *again),
@@ -358,7 +358,9 @@ impl Display for Assumption {
             Assumption::MeetsBanksEvenly => {
                 out.write_str("the loop runs often enough to hit all banks evenly")
             }
-            Assumption::AnyLanes => out.write_str("whichever lanes are active, they do not conflict"),
+            Assumption::AnyLanes => {
+                out.write_str("every lane that may be active is counted; whichever are, they do not conflict")
+            }
             Assumption::EveryLane { why } => {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }

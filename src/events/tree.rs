@@ -195,6 +195,15 @@ pub(crate) enum GoesOn {
 /// are the same for all threads and not decided, and bounds.
 pub(crate) type Branches = Arc<[u32]>;
 
+/// Where in an object that is copied as a whole a member lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemberOf {
+    /// The bytes of the object before it.
+    pub at: u32,
+    /// The bytes of the object.
+    pub size: u32,
+}
+
 /// Threads access shared memory.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessEvent {
@@ -223,6 +232,8 @@ pub(crate) struct AccessEvent {
     pub may_be_cut_short: bool,
     /// For a store: what is written.
     pub stored: Stored,
+    /// Of a member of an object that is copied as a whole.
+    pub member: Option<MemberOf>,
     /// Of a `wmma` call: the tile that it is a part of, if the distance of its lines is known.
     pub tile: Option<Arc<Tile>>,
 }
@@ -398,10 +409,15 @@ impl EventTree {
         }
     }
 
-    /// Says what the last of them writes, which is a store.
+    /// Says what the last of them writes, which is a store, and the other members of the same object.
     pub(crate) fn set_stored(&mut self, stored: Stored) {
-        if let (Some(Event::Access(event)), false) = (self.events.last_mut(), self.is_cut) {
-            event.stored = stored;
+        let events = if self.is_cut { &mut [] } else { self.events.as_mut_slice() };
+        for event in events.iter_mut().rev() {
+            let Event::Access(event) = event else { return };
+            event.stored = stored.clone();
+            if event.member.is_none_or(|member| member.at == 0) {
+                return;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::types::{Layout, Ty, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::codegen::copied_struct::{self, Member};
 use crate::domain::{Int, Reason, Unknown};
-use crate::events::AccessOp;
+use crate::events::{AccessOp, MemberOf};
 use crate::ir::declared::member_uses;
 use crate::ir::declared::member_uses::{Made, Root};
 use crate::ir::{Name, Scalar};
@@ -22,20 +22,44 @@ impl Machine<'_> {
         self.record_parts(AccessOp::Load, pointer, parts, span);
     }
 
+    /// The members of an object of which it is known where it lies, if they are copied as if each were named.
+    fn parts_copied(&self, pointer: &Pointer) -> Option<Vec<(u64, u64)>> {
+        let layout = self.shared_record(pointer)?;
+        let Target::Memory(_, Offset::Known(_)) = pointer.target else { return None };
+        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
+        copied_struct::copied_by_members(layout.align, size, &members_used(&pointer.pointee, layout, None)?)
+    }
+
     /// Records an access of these parts of an object, or of all of it: where each begins, and its bytes.
     fn record_parts(&mut self, op: AccessOp, pointer: &Pointer, parts: Option<Vec<(u64, u64)>>, span: Span) {
-        let Some(parts) = parts else {
-            let combined = self.in_doubt(op, pointer, span);
-            let before = std::mem::replace(&mut self.at_hand.combined, combined);
-            let whole = op == AccessOp::Load && self.may_be_used_in_part(pointer, span);
-            let around = std::mem::replace(&mut self.at_hand.used_in_part, whole);
-            self.record(op, pointer, span, None);
-            (self.at_hand.combined, self.at_hand.used_in_part) = (before, around);
-            return;
-        };
+        if let Some(parts) = parts {
+            return self.record_each(op, pointer, &parts, span);
+        }
+        let combined = self.in_doubt(op, pointer, span);
+        let before = std::mem::replace(&mut self.at_hand.combined, combined);
+        let whole = op == AccessOp::Load && self.may_be_used_in_part(pointer, span);
+        let around = std::mem::replace(&mut self.at_hand.used_in_part, whole);
+        match self.parts_copied(pointer) {
+            Some(members) => self.record_members(op, pointer, &members, span),
+            None => self.record(op, pointer, span, None),
+        }
+        (self.at_hand.combined, self.at_hand.used_in_part) = (before, around);
+    }
+
+    /// Records an access of all members of an object: where each begins, and its bytes.
+    fn record_members(&mut self, op: AccessOp, pointer: &Pointer, members: &[(u64, u64)], span: Span) {
+        let size = members.last().map_or(0, |(at, bytes)| at + bytes);
+        for member in members {
+            self.at_hand.member = Some(MemberOf { at: member.0 as u32, size: size as u32 });
+            self.record_each(op, pointer, &[*member], span);
+        }
+        self.at_hand.member = None;
+    }
+
+    fn record_each(&mut self, op: AccessOp, pointer: &Pointer, parts: &[(u64, u64)], span: Span) {
         for (at, bytes) in parts {
-            let part = self.part_of(pointer, at);
-            self.record_bytes(op, &part, Some(bytes), span, None);
+            let part = self.part_of(pointer, *at);
+            self.record_bytes(op, &part, Some(*bytes), span, None);
         }
     }
 

@@ -44,6 +44,7 @@ impl Machine<'_> {
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
+            member: self.at_hand.member,
             tile: self.at_hand.tile.clone(),
         }
     }

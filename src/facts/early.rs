@@ -18,7 +18,7 @@
 use super::unwritten::{Unwritten, begins, known};
 use super::witness::is_possible;
 use crate::domain::{Shape, Spread};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, MemberOf, Trace};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,13 +59,24 @@ impl Written {
 /// Where the threads of an access go.
 struct Bytes {
     offsets: Arc<Spread>,
+    /// How many lie before the offset.
+    before: i64,
     bytes: i64,
 }
 
 impl Bytes {
     fn of(&self, thread: usize) -> Range<i64> {
-        let at = self.offsets[thread];
+        let at = self.offsets[thread].saturating_sub(self.before);
         at..at.saturating_add(self.bytes)
+    }
+
+    /// What is read with them: all of an object that is copied as a whole.
+    fn of_object(&self, member: Option<MemberOf>) -> Bytes {
+        let (before, bytes) = match member {
+            Some(member) => (i64::from(member.at), i64::from(member.size)),
+            None => (0, self.bytes),
+        };
+        Bytes { offsets: Arc::clone(&self.offsets), before, bytes }
     }
 }
 
@@ -95,7 +106,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
     for (at, event) in events.iter().enumerate() {
         let Event::Access(event) = event else { continue };
         let Some(access) = trace.accesses.get(event.access) else { continue };
-        let place = known(event, access, shape).map(|(offsets, bytes)| Bytes { offsets, bytes });
+        let place = known(event, access, shape).map(|(offsets, bytes)| Bytes { offsets, before: 0, bytes });
         let before = written.entry(event.object).or_default();
         // What lies outside is another's.
         let array = &trace.arrays[access.array];
@@ -103,7 +114,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
         let size = size.map_or(MOST_BYTES, |size| size.min(MOST_BYTES as u64) as i64);
         let is_inside = |bytes: &Range<i64>| bytes.start >= 0 && bytes.end <= size;
         let lies_alone = sized.len() < 2 || !sized.contains(&event.object);
-        if let Some(place) = place.as_ref().filter(|_| lies_alone && is_read(event, access)) {
+        let place_read = place.as_ref().map(|place| place.of_object(event.member));
+        if let Some(place) = place_read.filter(|_| lies_alone && is_read(event, access)) {
             let is_new = !never.iter().chain(&found).any(|it| it.access == event.access);
             let unwritten =
                 |thread: &usize| is_inside(&place.of(*thread)) && before.has_none_of(&place.of(*thread));

@@ -10,9 +10,9 @@
 //! out[t] = s[t] + s[t + 1] + s[t + 2]; thread 0 reads bytes 0 to 3, thread 127 bytes 516 to 519
 //! ```
 //!
-//! An access counts if none of its bytes is written, because padding in a struct is read with it. An update such as
-//! `+=` or `atomicAdd` does not initialize. If an unfollowed operation may write, or the array is sized at launch,
-//! nothing is reported.
+//! An access counts if none of its bytes is written, because padding in a struct is read with it; the copy of an object
+//! is one access, by its members or not. An update such as `+=` or `atomicAdd` does not initialize. If an unfollowed
+//! operation may write, or the array is sized at launch, nothing is reported.
 
 use super::guards::sides_to;
 use crate::domain::{Shape, Spread};
@@ -94,8 +94,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Unwritten> {
         let Some(sides) = sides_to(event, &trace.tree, ties) else { continue };
         let Some(Written::Bytes(all)) = written.get(&event.object) else { continue };
         let Some((offsets, bytes)) = known(event, access, shape) else { continue };
+        // An object is read as a whole.
+        let (before, bytes) = event.member.map_or((0, bytes), |it| (i64::from(it.at), i64::from(it.size)));
         let unwritten = |thread: &usize| {
-            let at = usize::try_from(offsets[*thread]).ok();
+            let at = usize::try_from(offsets[*thread] - before).ok();
             let read = at.and_then(|at| all.get(at..at.checked_add(bytes as usize)?));
             read.is_some_and(|read| read.iter().all(|byte| !byte))
         };

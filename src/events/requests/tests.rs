@@ -75,6 +75,7 @@ impl Run {
             assumptions: Arc::default(),
             may_be_cut_short: false,
             stored: Stored::Unknown,
+            member: None,
             tile: None,
         };
         let moment = Moment {

@@ -1,7 +1,7 @@
 //! What is special about the access that is about to be recorded?
 
 use crate::domain::{Int, Unknown};
-use crate::events::{CopySource, Tile};
+use crate::events::{CopySource, MemberOf, Tile};
 use crate::ir::Through;
 use crate::source::Span;
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub struct AtHand {
     pub combined: Option<Unknown>,
     /// Whether the object that is read may be used only in part.
     pub used_in_part: bool,
+    /// Which member of an object that is copied as a whole it is.
+    pub member: Option<MemberOf>,
     /// Whether it is of one of several arrays, the same one in all threads.
     pub chosen: bool,
     /// Where the statement at hand stores one number from all lanes of a warp.
@@ -51,6 +53,7 @@ impl Default for AtHand {
             set_aside: None,
             combined: None,
             used_in_part: false,
+            member: None,
             chosen: false,
             stores_of_warp: None,
             several: None,
