@@ -16,7 +16,11 @@
 //! | `float a; double b;` with 4 bytes between that hold nothing | 16 bytes |
 //! | `int a[2]; double b[3];` | 8, 8 and 16 bytes |
 //! | `double a, b; float c, d, e;` | read by 16 and 16 bytes, written by 16, 8, 4 and 4 |
-
+//!
+//! Numbers of one size that are not aligned to all of their bytes are copied as if the text named each. How these are
+//! joined depends on where the object lies, which is asked where neighbours are joined: of `float x, y, z` in every
+//! fourth word, one load of 16 bytes, and stores of 8 and 4. So it is with `short x, y, z, w`, if no member is used by
+//! itself.
 //!
 //! What is not used of a struct is not read. The members that are used are read as if the text named them one by one:
 //! of a `float4` each subset was looked at, of structs of two to four numbers with and without `__align__`, too.
@@ -162,7 +166,7 @@ pub(crate) fn written_in_part(
 #[must_use]
 pub(crate) fn copied_by_members(aligned: u64, size: u64, members: &[Member]) -> Option<Vec<(u64, u64)>> {
     let is_one_size = matches!(members, [first, ..] if members.iter().all(|it| it.bytes == first.bytes));
-    let is_so = is_one_size && (4..16).contains(&aligned) && members.len() > 1 && size <= LARGEST;
+    let is_so = is_one_size && (2..16).contains(&aligned) && members.len() > 1 && size <= LARGEST;
     let is_dense = members.iter().map(|it| it.bytes).sum::<u64>() == size;
     (is_so && is_dense && members[0].bytes == aligned)
         .then(|| members.iter().map(|it| (it.at, it.bytes)).collect())

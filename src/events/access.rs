@@ -40,6 +40,8 @@ pub struct Access {
     pub align: u32,
     /// Whether it is of a type that the language itself defines, as `short` is and `half` is not.
     pub scalar: bool,
+    /// Whether it is of the members of objects that are only copied.
+    pub copies: bool,
     /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
     /// its members into one access, `JOINED_IN_PART` if not everywhere alike; 0 for anything else.
     pub joins_members: u32,
@@ -135,6 +137,7 @@ impl Access {
             bytes: None,
             align: 0,
             scalar: false,
+            copies: false,
             joins_members: 0,
             around: false,
             tiles: Tiles::default(),

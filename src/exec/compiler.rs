@@ -100,7 +100,7 @@ impl Machine<'_> {
         let saved = self.compiler.recent.meet(&met, since, branch);
         let still = self.compiler.registers.meet(&met);
         let is_open = match saved {
-            Saved::Load => still == Still::No && self.is_one_place(offset),
+            Saved::Load => still == Still::No,
             Saved::Store(_) => saves_none,
             Saved::No => false,
         };

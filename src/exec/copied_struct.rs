@@ -49,11 +49,13 @@ impl Machine<'_> {
     /// Records an access of all members of an object: where each begins, and its bytes.
     fn record_members(&mut self, op: AccessOp, pointer: &Pointer, members: &[(u64, u64)], span: Span) {
         let size = members.last().map_or(0, |(at, bytes)| at + bytes);
+        let is_used = || self.frame().is_none_or(|it| member_uses(&it.function).used(span).is_some());
+        self.at_hand.copies = op == AccessOp::Store || !is_used();
         for member in members {
             self.at_hand.member = Some(MemberOf { at: member.0 as u32, size: size as u32 });
             self.record_each(op, pointer, &[*member], span);
         }
-        self.at_hand.member = None;
+        (self.at_hand.member, self.at_hand.copies) = (None, false);
     }
 
     fn record_each(&mut self, op: AccessOp, pointer: &Pointer, parts: &[(u64, u64)], span: Span) {

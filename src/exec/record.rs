@@ -173,6 +173,7 @@ impl Machine<'_> {
             bytes,
             align: split_alignment(ty, bytes),
             scalar: matches!(ty, Ty::Scalar(_)),
+            copies: self.at_hand.copies,
             joins_members: joined_members(ty, bytes),
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
             tiles: Tiles { matrices: self.at_hand.matrices, fragment: self.at_hand.fragment, tiles_fit },

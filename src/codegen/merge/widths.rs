@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | 1 byte | up to 16 bytes | apart |
 //! | 2 bytes, stored | up to 16 bytes; of a class (`half`) up to 8, and 16 if just copied | up to 8 bytes |
+//! | 2 bytes, loaded of an object that is only copied | | as if stored |
 //! | 2 bytes, loaded | up to 16 bytes; of a class by what is done with them | by what is done with them, up to 8 |
 //! | 4 and 8 bytes | up to 16 bytes | up to 16 bytes |
 //!
@@ -46,6 +47,7 @@ pub(super) fn certainty<'a>(
     let store = accesses.clone().any(|access| access.op == AccessOp::Store);
     let wide = width(bytes, count).unwrap_or(0);
     let aligned = i64::try_from(alignment).is_ok_and(|alignment| alignment >= wide);
+    let copies = accesses.clone().all(|access| access.copies);
     let is_seen = !accesses.clone().any(|access| access.of_several);
     let scalar = accesses.all(|access| access.scalar);
     match bytes {
@@ -55,7 +57,7 @@ pub(super) fn certainty<'a>(
         2 if !aligned && wide > 8 => Certainty::Never,
         4 if count == 3 && is_seen => Certainty::Sure,
         _ if count == 3 || !is_seen => Certainty::Possible,
-        2 if store && wide <= 8 => Certainty::Sure,
+        2 if (store || copies) && wide <= 8 => Certainty::Sure,
         2 if !(aligned && scalar) => Certainty::Possible,
         _ => Certainty::Sure,
     }

@@ -29,6 +29,8 @@ pub struct AtHand {
     pub used_in_part: bool,
     /// Which member of an object that is copied as a whole it is.
     pub member: Option<MemberOf>,
+    /// Whether that object is written, or goes where no member of it is used by itself.
+    pub copies: bool,
     /// Whether it is of one of several arrays, the same one in all threads.
     pub chosen: bool,
     /// Where the statement at hand stores one number from all lanes of a warp.
@@ -54,6 +56,7 @@ impl Default for AtHand {
             combined: None,
             used_in_part: false,
             member: None,
+            copies: false,
             chosen: false,
             stores_of_warp: None,
             several: None,
