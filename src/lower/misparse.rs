@@ -137,6 +137,44 @@ impl Lowerer<'_> {
         if is_local { self.comparison_patch(node, template) } else { None }
     }
 
+    /// `power(N)` as a template argument parses as the type of functions that take an `N` and return a `power`.
+    /// A value is no parameter, and a function is no type.
+    pub(super) fn call_as_function_type(&mut self, descriptor: Node<'_>) -> Option<Expr> {
+        if !self.is_call(descriptor) {
+            return None;
+        }
+        let range = self.start(descriptor)..self.end(descriptor);
+        self.reparse(range, "x=", ";", &[], |me, right| me.full_expr(right))
+    }
+
+    /// Whether a type, or that of a parameter, is a call: what stands before its parentheses is known to be a
+    /// function, or what stands in them a value.
+    fn is_call(&mut self, described: Node<'_>) -> bool {
+        let (Some(callee), Some(declarator)) = (field(described, "type"), field(described, "declarator")) else {
+            return false;
+        };
+        let plain = matches!(callee.kind(), "type_identifier" | "qualified_identifier" | "template_type");
+        if !plain || children(described).len() != 2 || declarator.kind() != "abstract_function_declarator" {
+            return false;
+        }
+        let Some(parameters) = field(declarator, "parameters").filter(|_| children(declarator).len() == 1) else {
+            return false;
+        };
+        let mut name = callee;
+        while let Some(inner) = field(name, "name") {
+            name = inner;
+        }
+        let name = self.text(name);
+        if self.outline.functions.contains(name) && !self.is_type_name(name) {
+            return true;
+        }
+        let mut types = children(parameters).into_iter().filter(|it| it.kind() == "parameter_declaration");
+        types.any(|param| match children(param).as_slice() {
+            [only] => self.is_value(*only),
+            _ => self.deeper(|me| me.is_call(param)).unwrap_or(false),
+        })
+    }
+
     /// The declaration of `name` that a statement is, whatever it was parsed as.
     fn declared_after_all(
         &mut self,

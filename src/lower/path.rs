@@ -124,6 +124,9 @@ impl Lowerer<'_> {
         if node.kind() != "type_descriptor" {
             return TemplateArg::Value(self.expr(node));
         }
+        if let Some(call) = self.call_as_function_type(node) {
+            return TemplateArg::Value(call);
+        }
         let parts = children(node);
         if let [only] = parts.as_slice()
             && matches!(only.kind(), "type_identifier" | "qualified_identifier")
@@ -149,8 +152,13 @@ impl Lowerer<'_> {
 
     /// The value a name stands for, when it is known to be no type.
     fn value_named(&mut self, node: Node<'_>) -> Option<Expr> {
+        self.is_value(node).then(|| self.name_expr(node))
+    }
+
+    /// Whether a name is known to be no type.
+    pub(super) fn is_value(&self, node: Node<'_>) -> bool {
         let text = self.text(node);
-        let value = match self.scope.get(text) {
+        match self.scope.get(text) {
             Some(Binding::Slot(_) | Binding::Value) => true,
             Some(_) => false,
             None if node.kind() == "type_identifier" => {
@@ -160,8 +168,7 @@ impl Lowerer<'_> {
                 let last = text.rsplit("::").next().unwrap_or(text).trim();
                 self.outline.variables.contains(last) && !self.outline.types.contains(last)
             }
-        };
-        value.then(|| self.name_expr(node))
+        }
     }
 
     /// `decltype(x)::value`, also by the name of a local alias: the member of `x`, which is not run.
