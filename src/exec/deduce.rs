@@ -63,16 +63,16 @@ fn deduce_class(
     layout: &Rc<Layout>,
 ) {
     if is_index_sequence(&path.name) {
-        return deduce_record(env, function, (args, 1), layout);
+        return deduce_record(machine, env, function, (args, 1), layout);
     }
     // A parameter that stands for a template.
     if function.template_params.iter().any(|param| param.name == path.name) {
-        return deduce_record(env, function, (args, 0), layout);
+        return deduce_record(machine, env, function, (args, 0), layout);
     }
     let (program, from) = (machine.program, &function.namespace);
     let is_meant = |class: &Layout| is_named(program, class, path, from);
     if let Some(class) = machine.class_where(layout, BASES, &is_meant) {
-        return deduce_record(env, function, (args, 0), &class);
+        return deduce_record(machine, env, function, (args, 0), &class);
     }
     if let Some(alias) = program.alias_meant(path, from)
         && let Type::Named(target) = &alias.ty
@@ -138,29 +138,43 @@ pub(super) fn is_index_sequence(name: &str) -> bool {
 }
 
 /// `Foo<T, N>` against a `Foo<float, 4>`; so many parameters in front are `told` by its name.
-fn deduce_record(env: &mut Env, function: &Function, (args, told): (&[TemplateArg], usize), layout: &Layout) {
-    let Some(record) = &layout.record else { return };
+fn deduce_record(
+    machine: &mut Machine<'_>,
+    env: &mut Env,
+    function: &Function,
+    (args, told): (&[TemplateArg], usize),
+    layout: &Layout,
+) {
+    let special = machine.arguments_of_special(layout);
     for (at, arg) in args.iter().enumerate().map(|(at, arg)| (at + told, arg)) {
-        let own = record.template_params.get(at).or(record.template_params.last());
-        let Some(param) = own.filter(|param| param.pack || at < record.template_params.len()) else { break };
         let name = match arg {
             TemplateArg::Type(Type::Named(path)) => &path.name,
             TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
             _ => continue,
         };
-        if is_free(env, function, name)
-            && let Some(bound) = layout.env.bindings.get(&param.name)
-        {
-            let behind = at.saturating_sub(record.template_params.len().saturating_sub(1));
-            let bound = match bound {
-                Binding::Pack(list) if param.pack => match list.get(behind) {
-                    Some(element) => element,
-                    None => continue,
-                },
-                bound => bound,
-            };
-            env.bindings.insert(name.clone(), bound.clone());
+        if !is_free(env, function, name) {
+            continue;
         }
+        let bound = match &special {
+            Some(special) => special.get(at),
+            None => argument_bound(layout, at),
+        };
+        let bound =
+            bound.filter(|bound| special.is_none() || !matches!(bound, Binding::Type(Ty::Unknown(_))));
+        if let Some(bound) = bound.cloned() {
+            env.bindings.insert(name.clone(), bound);
+        }
+    }
+}
+
+/// What the parameter of a class template at this place stands for, or the element of its pack.
+fn argument_bound(layout: &Layout, at: usize) -> Option<&Binding> {
+    let params = &layout.record.as_ref()?.template_params;
+    let last = params.last().filter(|last| last.pack);
+    let param = params.get(at).or(last)?;
+    match layout.env.bindings.get(&param.name)? {
+        Binding::Pack(list) if param.pack => list.get(at.saturating_sub(params.len() - 1)),
+        bound => Some(bound),
     }
 }
 
@@ -289,13 +303,21 @@ pub(super) fn instance_fit(
 ) -> Option<i32> {
     let (args, record) = (path.args.as_ref()?, layout.record.as_ref()?);
     let is_meant = || is_named(machine.program, layout, path, &function.namespace);
-    if args.len() > record.template_params.len() || !is_meant() {
+    let count = match record.specialization.len() {
+        0 => record.template_params.len(),
+        written => written,
+    };
+    if args.len() > count || !is_meant() {
         return None;
     }
+    let special = machine.arguments_of_special(layout);
     let is_open = |name: &str| function.template_params.iter().any(|param| &*param.name == name);
     let mut told = 0;
-    for (arg, param) in args.iter().zip(&record.template_params) {
-        let bound = layout.env.bindings.get(&param.name);
+    for (at, arg) in args.iter().enumerate() {
+        let bound = match &special {
+            Some(special) => special.get(at),
+            None => layout.env.bindings.get(&record.template_params[at].name),
+        };
         let differs = match (arg, bound) {
             (TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }), _) if is_open(&path.name) => {
                 continue;

@@ -414,7 +414,7 @@ impl Machine<'_> {
                 let resolved = self.resolve_argument(ty);
                 // `kernel<N>`: the grammar cannot tell a value from a type by its name.
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
-                    return number(self.lookup(path, super::value::NOWHERE));
+                    return number(self.number_named(path));
                 }
                 Argument::Known(match (self.closed_type(&resolved), ty) {
                     (Some(closed), _) => LaunchArg::Type(closed),

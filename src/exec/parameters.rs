@@ -1,13 +1,13 @@
 //! What do template parameters stand for?
 
 use super::deduce::{is_perhaps_const, perhaps_reference};
-use super::machine::Machine;
-use super::types::{Binding, Env, Ty};
+use super::machine::{Machine, Mode};
+use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Expr, ExprKind, Name, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type};
+use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// What is bound beside a template parameter whose argument is a reference: `Box<int &>`.
@@ -148,6 +148,26 @@ impl Machine<'_> {
         }
     }
 
+    /// The arguments that a specialisation of a class stands for, as far as to a pack; none for what is no
+    /// specialisation.
+    pub(super) fn arguments_of_special(&mut self, class: &Layout) -> Option<Vec<Binding>> {
+        let record = class.record.clone().filter(|record| !record.specialization.is_empty())?;
+        let is_pack =
+            |arg: &&TemplateArg| matches!(arg, TemplateArg::Value(Expr { kind: ExprKind::Expansion(_), .. }));
+        let written = record.specialization.iter().take_while(|arg| !is_pack(arg));
+        Some(self.within(Rc::clone(&class.env), &record.namespace, |machine| {
+            written.map(|arg| machine.bind_written(arg)).collect()
+        }))
+    }
+
+    /// What a name stands for that is written as a template argument. Host code has its constants in memory.
+    pub(super) fn number_named(&mut self, path: &Path) -> Value {
+        match self.lookup(path, NOWHERE) {
+            Value::Pointer(pointer) if self.mode == Mode::Host => self.read(&pointer, NOWHERE),
+            value => value,
+        }
+    }
+
     /// An argument as it is written, where no parameter says of which kind it is: a name may be that of a type or of a
     /// number. One that is not known is an unknown type, which may be anything.
     pub(super) fn bind_written(&mut self, arg: &TemplateArg) -> Binding {
@@ -159,7 +179,7 @@ impl Machine<'_> {
             }
             TemplateArg::Value(expr) => return Binding::Value(self.evaluate(expr)),
         };
-        match self.lookup(path, NOWHERE) {
+        match self.number_named(path) {
             Value::Int(int, from) if int.as_constant().is_some() => Binding::Value(Value::Int(int, from)),
             _ => Binding::Type(ty),
         }

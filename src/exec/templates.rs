@@ -6,7 +6,6 @@ use super::parameters::Given;
 use super::same_type::{same_binding, same_type, surely_same};
 use super::subsumption::Head;
 use super::types::{Binding, Env, Layout, Ty};
-use super::value::NOWHERE;
 use super::value::Value;
 use super::viable::TYPEDEFS;
 use crate::ir::namespace::Namespace;
@@ -317,7 +316,7 @@ impl Machine<'_> {
             let written = self.within(env, namespace, |machine| match (written, arg) {
                 // `N` in `S<N>` may be written like a type.
                 (TemplateArg::Type(Type::Named(path)), Some(Binding::Value(_))) => {
-                    Binding::Value(machine.lookup(path, NOWHERE))
+                    Binding::Value(machine.number_named(path))
                 }
                 (TemplateArg::Type(ty), _) => Binding::Type(machine.resolve_argument(ty)),
                 (TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }), Some(Binding::Type(_))) => {
@@ -412,7 +411,7 @@ impl Machine<'_> {
             (TemplateArg::Type(Type::Named(path)), arg) => {
                 matched.fixed += 1;
                 let (env, namespace) = (matched.so_far(), &matched.record.namespace);
-                let value = self.within(env, namespace, |machine| machine.lookup(path, NOWHERE));
+                let value = self.within(env, namespace, |machine| machine.number_named(path));
                 matched.note(same_binding(&Binding::Value(value), arg))
             }
             (TemplateArg::Type(_), Binding::Value(_)) => false,
