@@ -97,14 +97,7 @@ impl Machine<'_> {
         if path.qualifiers.is_empty() && !path.global && candidates.iter().all(|f| f.owner.is_none()) {
             self.add_associated(&mut candidates, all, args);
         }
-        // `Unrolled<0>::run` may be that of a specialisation.
-        if candidates.len() > 1
-            && let Some(named) = self.qualifying_class(path)
-            && let Some(class) =
-                self.class_where(&named, BASES, &|class| candidates.iter().any(|f| class.holds(f.span)))
-        {
-            candidates.retain(|f| class.holds(f.span) || !f.owner_args.is_empty());
-        }
+        candidates = self.of_class_meant(path, candidates);
         if !candidates.is_empty() && self.is_of_undefined_class(path) {
             candidates.clear();
         }

@@ -9,6 +9,7 @@
 //! ```
 
 use super::machine::Machine;
+use super::members::BASES;
 use super::same_type::same_type;
 use super::types::{Binding, Layout, Ty};
 use crate::ir::{Function, Path, Record, print};
@@ -31,6 +32,55 @@ impl Machine<'_> {
                 && !namesakes.iter().any(|it| it.holds(function.span))
         };
         all.iter().filter(|function| class.holds(function.span) || is_outside(function)).cloned().collect()
+    }
+
+    /// Without functions that another specialisation has in its text: `Unrolled<0>::run` may be that of a
+    /// specialisation, and so may `run` where a class names its own.
+    pub(super) fn of_class_meant(
+        &mut self,
+        path: &Path,
+        mut found: Vec<Arc<Function>>,
+    ) -> Vec<Arc<Function>> {
+        if found.len() < 2 || found.iter().all(|function| function.owner.is_none()) {
+            return found;
+        }
+        if path.qualifiers.is_empty() {
+            let is_its = |class: &Layout| found.iter().any(|f| f.owner.as_ref() == Some(&class.name));
+            let Some(class) = self.class_meant(path, &is_its) else { return found };
+            let (own, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|function| {
+                function.owner.as_ref() == Some(&class.name) && function.owner_args.is_empty()
+            });
+            let own = self.own_definitions(&class, &own);
+            return own.into_iter().chain(others).collect();
+        }
+        let is_its = |class: &Layout| found.iter().any(|f| class.holds(f.span));
+        if let Some(class) = self.class_meant(path, &is_its) {
+            found.retain(|f| class.holds(f.span) || !f.owner_args.is_empty());
+        }
+        found
+    }
+
+    /// Of the class in front of a path, or that the running method belongs to, and those that it is made of, the
+    /// first for which something is so.
+    fn class_meant(&mut self, path: &Path, is_so: &dyn Fn(&Layout) -> bool) -> Option<Rc<Layout>> {
+        let class = if path.qualifiers.is_empty() { self.own_layout() } else { self.qualifying_class(path) };
+        self.class_where(&class?, BASES, is_so)
+    }
+
+    /// The class that the running method belongs to, with the arguments that it has.
+    fn own_layout(&mut self) -> Option<Rc<Layout>> {
+        let owner = self.frame()?.function.owner.clone()?;
+        let found = match self.own_class(&owner) {
+            Some(found) => found,
+            None => {
+                // Without an object, an explicit specialisation has no parameter that tells which it is.
+                let own = self.own_records().iter().find(|it| it.name == owner && is_full(it)).cloned()?;
+                let qualifiers = own.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
+                let args = Some(own.specialization.clone());
+                self.named_record(&Path { qualifiers, name: owner, args, global: false })?
+            }
+        };
+        if let Ty::Record(class) = found { Some(class) } else { None }
     }
 
     /// Of functions of one name, those of a class with the arguments that it has: what is written for them stands for
@@ -73,14 +123,7 @@ impl Machine<'_> {
             return found;
         }
         let Some(owner) = found[0].owner.clone() else { return found };
-        let class = match path.qualifiers.is_empty() {
-            true => {
-                self.own_class(&owner).and_then(|ty| if let Ty::Record(it) = ty { Some(it) } else { None })
-            }
-            false => self.qualifying_class(path),
-        };
-        let class = class.and_then(|it| self.class_where(&it, super::members::BASES, &|it| it.name == owner));
-        match class {
+        match self.class_meant(path, &|class| class.name == owner) {
             Some(class) => self.with_special(&class, found.clone(), &found),
             None => found,
         }
@@ -104,7 +147,7 @@ impl Machine<'_> {
             written if is_full(record) && written.len() == function.owner_args.len() => {
                 return Some(print::are_alike(written, &function.owner_args));
             }
-            _ => return None,
+            _ => self.arguments_of_special(class)?.into_iter().map(Some).collect(),
         };
         self.are_written(&function.owner_args, &function.namespace, &bound)
     }
