@@ -5,10 +5,11 @@
 //! with names resolved where they stand. Namespaces do not count: what an unseen one holds may be
 //! brought into sight by another.
 
-use super::machine::Machine;
-use super::types::{Binding, Ty};
+use super::machine::{Frame, Machine};
+use super::types::{Binding, Ty, nameless};
 use super::value::Value;
-use crate::ir::{Name, Path, TemplateArg, print};
+use crate::events::LaunchArg;
+use crate::ir::{Expr, Function, Name, Path, TemplateArg, Type, print};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -26,6 +27,41 @@ impl Machine<'_> {
         let name = self.whole_name(path);
         self.steps = steps;
         name
+    }
+
+    /// What a launch is given for a parameter of the kernel's template, where that is a class that is not visible and has
+    /// a name that means the same elsewhere.
+    pub(super) fn unseen_class_handed(
+        &mut self,
+        kernel: &Function,
+        param: &Name,
+        args: &[Expr],
+    ) -> LaunchArg {
+        let handed = kernel.params.iter().zip(args).take_while(|(taken, _)| !taken.pack);
+        for (taken, arg) in handed {
+            if let Some(Ty::Unknown(name)) = told_for(param, &taken.ty, &self.type_to_deduce_from(arg))
+                && self.is_class_elsewhere(name)
+            {
+                return LaunchArg::Type(Type::Named(Box::new(Path::simple(name.clone()))));
+            }
+        }
+        LaunchArg::Unknown
+    }
+
+    /// Whether a name is that of a class which is not visible, whatever text says it.
+    fn is_class_elsewhere(&mut self, name: &Name) -> bool {
+        let may_be_own = |machine: &mut Self, part: &str| {
+            let part: Name = part.into();
+            let is_own = |frame: &Frame| frame.function.owner_params.iter().any(|it| it.name == part);
+            machine.program.may_be_class(&part)
+                || machine.program.enumeration(&part).is_some()
+                || machine.program.has_parameter(&part)
+                || machine.state.frames.iter().any(is_own)
+        };
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+        !nameless::ALL.contains(&&**name)
+            && name.chars().all(is_letter)
+            && !name.split("::").any(|part| part.is_empty() || may_be_own(self, part))
     }
 
     fn whole_name(&mut self, path: &Path) -> Name {
@@ -96,5 +132,17 @@ impl Machine<'_> {
             (_, TemplateArg::Value(expr)) => format!("{}:{}", expr.span.file.0, expr.span.start),
             (_, TemplateArg::Type(ty)) => print::ty(ty),
         }
+    }
+}
+
+/// What the type of an argument says that a template parameter is, where the type of the parameter is that, or a pointer
+/// or reference to it.
+fn told_for<'t>(param: &Name, pattern: &Type, ty: &'t Ty) -> Option<&'t Ty> {
+    match (pattern, ty) {
+        (Type::Reference(inner) | Type::Qualified(_, inner), _) => told_for(param, inner, ty),
+        (Type::Pointer(inner), Ty::Pointer(ty)) => told_for(param, inner, ty),
+        (_, Ty::Qualified(_, ty)) => told_for(param, pattern, ty),
+        (Type::Named(path), _) => (*path.name == **param && path.args.is_none()).then_some(ty),
+        _ => None,
     }
 }

@@ -322,7 +322,7 @@ impl Machine<'_> {
                         let name = Path::simple(LAMBDA.into());
                         Argument::Known(LaunchArg::Type(Type::Named(Box::new(name))))
                     }
-                    _ => Argument::Known(LaunchArg::Unknown),
+                    _ => Argument::Known(self.unseen_class_handed(function, &param.name, args)),
                 });
             }
             if takes_any_number(function) {
