@@ -1,7 +1,7 @@
 //! What type does an expression have, without running it?
 
 use super::arithmetic::{common, promote};
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::operator_functions::operator_of;
 use super::same_type::same_type;
 use super::types::{Binding, Ty, nameless};
@@ -108,9 +108,30 @@ impl Machine<'_> {
             ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
             ExprKind::Call { callee, args } => match &callee.kind {
                 ExprKind::Path(path) => self.type_of_call(path, args),
-                _ => self.type_of_bound(expr).or_else(|| self.type_of_method(expr)).unwrap_or_else(unknown),
+                _ => {
+                    let known = self.type_of_bound(expr).or_else(|| self.type_of_method(expr));
+                    known.or_else(|| self.type_of_tensor_data(callee, args)).unwrap_or_else(unknown)
+                }
             },
             _ => unknown(),
+        }
+    }
+
+    /// `x.data_ptr<T>()` of an object of a class that is not seen: as in PyTorch, a pointer to `T`, perhaps to one that
+    /// is `const`.
+    fn type_of_tensor_data(&mut self, callee: &Expr, args: &[Expr]) -> Option<Ty> {
+        const DATA: [&str; 4] = ["data_ptr", "mutable_data_ptr", "const_data_ptr", "data"];
+        let ExprKind::Member { base, name, args: Some(written), .. } = &callee.kind else { return None };
+        let [element] = written.as_slice() else { return None };
+        let is_data = args.is_empty() && DATA.contains(&&**name) && self.program.functions(name).is_empty();
+        if !is_data || self.mode != Mode::Host {
+            return None;
+        }
+        let (of, element) = (self.type_of(base), self.bind_written(element));
+        let of = if let Ty::Pointer(of) = &of { of } else { &of };
+        match (of, element) {
+            (Ty::Unknown(_), Binding::Type(element)) => Some(Ty::Pointer(Rc::new(element.unqualified()))),
+            _ => None,
         }
     }
 
