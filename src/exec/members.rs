@@ -313,7 +313,8 @@ impl Machine<'_> {
         })
     }
 
-    /// `E::A` of an `enum class E`, which is a constant of that whole name where `E` is declared.
+    /// `E::A` of an `enum class E`, which is a constant of that whole name where `E` is declared; of a plain `enum E`,
+    /// it is one where `E` is.
     pub(super) fn enumerator(&mut self, path: &Path, span: Span) -> Option<Value> {
         let ((owner, args), before) = path.qualifiers.split_last()?;
         if !args.is_empty() {
@@ -325,7 +326,13 @@ impl Machine<'_> {
         } else {
             let of =
                 Path { qualifiers: before.to_vec(), name: owner.clone(), args: None, global: path.global };
-            self.qualifying_class(&of).and_then(|layout| self.member_constant(&layout, &name))
+            let layout = self.qualifying_class(&of);
+            layout.and_then(|layout| {
+                let scoped = self.member_constant(&layout, &name);
+                let is_enumeration = self.program.enumeration(owner).is_some();
+                let plain = |machine: &mut Self| machine.member_constant(&layout, &path.name);
+                scoped.or_else(|| if is_enumeration { plain(self) } else { None })
+            })
         };
         of_class.or_else(|| {
             let whole = Path { qualifiers: before.to_vec(), name, args: None, global: false };
