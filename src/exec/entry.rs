@@ -10,7 +10,7 @@ use super::value::Value;
 use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, Covers, LaunchArg, LaunchSite, Trace};
 use crate::ir::program::Program;
-use crate::ir::{Function, Name, Param, Scalar, TemplateArg, Type};
+use crate::ir::{Function, Name, Param, Record, Scalar, TemplateArg, Type};
 use crate::slice::Given;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -271,6 +271,24 @@ impl Instance {
 pub(crate) fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<LaunchArg> {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
     machine.within_env(Rc::default(), |machine| machine.launch_arguments(args))
+}
+
+/// The same of a class template, with the defaults of what is left out.
+#[must_use]
+pub(crate) fn class_instantiation(program: &Program, class: &Record, args: &[TemplateArg]) -> Vec<LaunchArg> {
+    let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
+    let params = &class.template_params;
+    machine.within_env(Rc::default(), |machine| {
+        let mut list = machine.launch_arguments(args);
+        if params.iter().all(|param| !param.pack) {
+            let mut env = Env::default();
+            bind_launched(machine, params, &list, &mut env);
+            let env = machine.bind_defaults(params, &class.namespace, env);
+            let left = params.iter().skip(list.len()).map(|param| env.bindings.get(&param.name));
+            list.extend(left.map(|bound| machine.bound_argument(bound)));
+        }
+        list
+    })
 }
 
 impl Machine<'_> {

@@ -554,10 +554,11 @@ pub(crate) fn bind_launched(
         let bound = match arg {
             LaunchArg::Value(value) => Some(Binding::Value(Value::int(*value))),
             LaunchArg::Type(ty) => match machine.resolve_argument(ty) {
-                Ty::Unknown(_) => None,
+                Ty::Unknown(_) if !param.has_default() => None,
+                // Something was given, so the default is not what it is.
+                Ty::Unknown(_) => Some(machine.unknown_parameter(param)),
                 ty => Some(Binding::Type(ty)),
             },
-            // Something was given, so the default is not what it is.
             LaunchArg::Unknown => Some(machine.unknown_parameter(param)),
         };
         if let Some(bound) = bound {

@@ -120,7 +120,7 @@ impl Machine<'_> {
     }
 
     /// What is bound to a template parameter, as an argument of a launch.
-    fn bound_argument(&mut self, binding: Option<&Binding>) -> LaunchArg {
+    pub(super) fn bound_argument(&mut self, binding: Option<&Binding>) -> LaunchArg {
         match binding {
             Some(Binding::Type(ty)) => self.closed_type(ty).map_or(LaunchArg::Unknown, LaunchArg::Type),
             Some(Binding::Value(Value::Int(int, _))) => {

@@ -6,10 +6,10 @@
 
 use crate::events::{LaunchArg, LaunchSite};
 use crate::exec::budget::HostBudget;
-use crate::exec::entry::{Instance, Led, Manner, instantiation, run_host};
+use crate::exec::entry::{Instance, Led, Manner, class_instantiation, instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
-use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name, Path, TemplateArg};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name, Path};
 use crate::relevance::JudgedKernels;
 use crate::source::{FileId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -187,19 +187,19 @@ fn is_method_of(program: &Program, function: &Function, path: &Path) -> bool {
 /// else nothing is known. Of a function that is not the file's own, those that the file's own text gives it.
 fn instances(program: &Program, function: &Function, is_own: bool) -> Vec<Instance> {
     let modules = || program.modules.iter().take(if is_own { program.modules.len() } else { 1 });
-    let known = |args: &Vec<TemplateArg>| instantiation(program, args);
     let written = modules().flat_map(|module| &module.instantiations);
     let mut found: Vec<Instance> = written
         .filter_map(|it| it.args_of(function))
-        .map(|args| Instance { args: known(&args), of_class: Vec::new() })
+        .map(|args| Instance { args: instantiation(program, &args), of_class: Vec::new() })
         .take(MOST_INSTANCES)
         .collect();
     if found.is_empty() {
         let classes = modules().flat_map(|module| &module.class_instantiations);
         found = classes
             .filter(|path| is_method_of(program, function, path))
-            .filter_map(|path| path.args.as_ref())
-            .map(|args| Instance { args: Vec::new(), of_class: known(args) })
+            .filter_map(|path| program.records(&path.name).first().zip(path.args.as_ref()))
+            .map(|(class, args)| class_instantiation(program, class, args))
+            .map(|of_class| Instance { args: Vec::new(), of_class })
             .take(MOST_INSTANCES)
             .collect();
     }
