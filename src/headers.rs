@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use leads::Leads;
+pub(crate) use leads::includes_of_projects;
 use nearest::nearest;
 pub(crate) use nearest::normalise;
 pub use nearest::{Files, NoFiles};

@@ -7,7 +7,7 @@ use super::again::beside;
 use super::context::Context;
 use super::{Asked, Run};
 use crate::events::LaunchSite;
-use crate::headers::{Headers, Reading};
+use crate::headers::{Headers, Reading, includes_of_projects};
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module};
 use crate::lower::lower;
@@ -124,7 +124,7 @@ impl Run {
             let comments = Some((file.id, comments::directives(&file.text)));
             Loaded { comments, cut_short, ..Loaded::default() }
         };
-        if !own && !file.text.contains("#include \"") {
+        if !own && !includes_of_projects(&file.text) {
             return silent(&file, None);
         }
         let settings = self.settings_of(path);

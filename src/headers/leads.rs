@@ -12,6 +12,7 @@
 //! ```
 
 use super::nearest::{Files, nearest};
+use super::provided::{is_of_host_library, is_provided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -76,6 +77,14 @@ impl Leads {
         included.insert(path.to_path_buf(), Arc::clone(&found));
         found
     }
+}
+
+/// Whether a text includes a header that may be one of a project.
+#[must_use]
+pub(crate) fn includes_of_projects(text: &str) -> bool {
+    let foreign = |name: &str| is_provided(name) || is_of_host_library(name);
+    let is_own = |line: &str| spec(line.as_bytes()).is_some_and(|name| !foreign(name) || line.contains('"'));
+    text.lines().any(is_own)
 }
 
 /// What a line includes.

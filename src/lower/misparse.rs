@@ -150,14 +150,16 @@ impl Lowerer<'_> {
     /// Whether a type, or that of a parameter, is a call: what stands before its parentheses is known to be a
     /// function, or what stands in them a value.
     fn is_call(&mut self, described: Node<'_>) -> bool {
-        let (Some(callee), Some(declarator)) = (field(described, "type"), field(described, "declarator")) else {
+        let (Some(callee), Some(declarator)) = (field(described, "type"), field(described, "declarator"))
+        else {
             return false;
         };
         let plain = matches!(callee.kind(), "type_identifier" | "qualified_identifier" | "template_type");
         if !plain || children(described).len() != 2 || declarator.kind() != "abstract_function_declarator" {
             return false;
         }
-        let Some(parameters) = field(declarator, "parameters").filter(|_| children(declarator).len() == 1) else {
+        let Some(parameters) = field(declarator, "parameters").filter(|_| children(declarator).len() == 1)
+        else {
             return false;
         };
         let mut name = callee;
