@@ -276,6 +276,10 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         let reason = format!("how {target} spreads a wmma fragment over the lanes is unknown");
         return Judgement::unknown(Reason::Hardware, reason);
     }
+    if access.may_meet_behind_loop() {
+        let reason = "lanes leave the loop in different rounds, and the compiler may let them do it together behind it";
+        return Judgement::unknown(Reason::Compiler, reason);
+    }
     if access.patterns.is_empty() && access.kept > 0 {
         return Judgement::no_request(access.op);
     }

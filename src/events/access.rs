@@ -53,6 +53,8 @@ pub struct Access {
     pub of_several: bool,
     /// Whether it is of something `volatile`: the compiler does each such access for itself, as it is written.
     pub volatile: bool,
+    /// Whether threads do it on their way out of a loop, each perhaps in another round.
+    pub leaves_loop: bool,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first; one list for each way there.
@@ -143,6 +145,7 @@ impl Access {
             tiles: Tiles::default(),
             of_several: false,
             volatile: false,
+            leaves_loop: false,
             array,
             paths: Vec::new(),
             occurrences: 0,
@@ -173,6 +176,21 @@ impl Access {
             paths: self.paths.clone(),
             ..Access::new(self.span, self.op, array)
         }
+    }
+
+    /// Whether lanes of one warp may do it in different rounds of a loop, at places that differ from round to round. The
+    /// compiler may let them meet behind the loop and do it in one request.
+    #[must_use]
+    pub(crate) fn may_meet_behind_loop(&self) -> bool {
+        let place = |it: &Pattern| (it.offsets, it.taken, it.first_warp);
+        let is_open = |it: &Pattern| it.walk.is_some() || it.unit != 0 || !it.varying.is_empty() || it.strays;
+        let is_elsewhere = |pair: &[Pattern]| {
+            let (one, other) = (place(&pair[0]), place(&pair[1]));
+            one.2 == other.2 && one != other
+        };
+        self.leaves_loop
+            && self.doubt.is_some()
+            && (self.patterns.iter().any(is_open) || self.patterns.windows(2).any(is_elsewhere))
     }
 
     /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.

@@ -46,15 +46,25 @@ impl Machine<'_> {
                 None => {}
             }
         }
+        let parts_lanes = !truth.decided && !truth.uniform;
         let sides = if truth.uniform { Rc::default() } else { select::of_statement(then, otherwise) };
         self.with_sides(sides, |machine| {
             machine.fork(
                 &truth,
                 span,
-                &mut |machine, side| machine.run(if side { then } else { otherwise }),
+                &mut |machine, side| machine.run_body(if side { then } else { otherwise }, parts_lanes),
                 [then.is_empty(), otherwise.is_empty()],
             );
         });
+    }
+
+    /// Runs a side of a condition. `parts_lanes`: whether lanes of a warp may take different sides.
+    fn run_body(&mut self, body: &[Stmt], parts_lanes: bool) {
+        let leaves = parts_lanes && !self.state.loops.is_empty() && leaves_loop(body);
+        let before = self.around.leaves_loop;
+        self.around.leaves_loop |= leaves;
+        self.run(body);
+        self.around.leaves_loop = before;
     }
 
     /// Whether lanes vote on what data choose for each of them.
@@ -345,6 +355,15 @@ fn only_leaves(body: &[Stmt]) -> bool {
     body.last().is_some_and(|last| match &last.kind {
         StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
         StmtKind::Block(inner) => only_leaves(inner),
+        _ => false,
+    })
+}
+
+/// Whether a branch ends by leaving the loop around it.
+fn leaves_loop(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|last| match &last.kind {
+        StmtKind::Return(_) | StmtKind::Break => true,
+        StmtKind::Block(inner) => leaves_loop(inner),
         _ => false,
     })
 }

@@ -78,6 +78,7 @@ impl Machine<'_> {
         };
         self.trace.accesses[site].of_several |= self.at_hand.chosen;
         self.trace.accesses[site].volatile |= pointer.volatile;
+        self.trace.accesses[site].leaves_loop |= self.around.leaves_loop;
         let calls = self.around.calls_around(span);
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };

@@ -18,6 +18,8 @@ pub struct Around {
     pub returns: u64,
     /// The conditions around.
     pub splits: Vec<Split>,
+    /// Whether lanes are on their way out of a loop, each perhaps in another round.
+    pub leaves_loop: bool,
     /// Numbers the splits.
     pub next_split: u32,
     /// The numbers of those splits that kept threads from a barrier and that the condition of the `if` repeats which
