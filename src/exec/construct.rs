@@ -470,7 +470,7 @@ impl Machine<'_> {
                     let mut variation = Variation::Uniform;
                     for arg in args {
                         let value = self.evaluate(arg);
-                        self.touch_in(&value, "an object that is made of it", span);
+                        self.touch_in(&value, "the constructor of a class that is not seen", span);
                         variation = variation.max(value.variation());
                     }
                     let what = format!("an object of type `{}`", ty.describe());

@@ -72,7 +72,7 @@ impl Machine<'_> {
             let is_it =
                 |access: &Access| access.op == op && numbers.contains(&access.array) && inside(access.span);
             if !self.trace.accesses.iter().any(is_it) {
-                self.touch_unknown(&array, (op, None), "what is not followed", place.span);
+                self.touch_unknown(&array, (op, None), "an expression that is not followed", place.span);
             }
         }
     }
