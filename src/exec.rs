@@ -109,6 +109,7 @@ mod recursion;
 mod rejoin;
 mod resolve;
 mod rest;
+mod revised;
 mod same_type;
 mod second_round;
 mod select;

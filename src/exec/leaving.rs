@@ -11,7 +11,7 @@
 //! ```
 
 use super::machine::{Machine, State};
-use super::slots::Slot;
+use super::revised::part_or_around;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::{Expr, Name, Type};
@@ -163,7 +163,7 @@ impl Machine<'_> {
                     {
                         continue;
                     }
-                    let left = self.in_last_round(&left_behind(slot, apart, span), rounds);
+                    let left = self.in_last_round(&left_behind(&was.value, &slot.value, apart, span), rounds);
                     let value = if covers { left } else { self.blend(&left, &was.value, &entered) };
                     if let Some(frame) = self.state.frames.get_mut(at) {
                         frame.slots.set_value(number, value);
@@ -235,9 +235,9 @@ pub(super) struct Rounds {
 }
 
 /// A variable that a loop changed, as it is after the loop.
-fn left_behind(slot: &Slot, apart: bool, span: Span) -> Value {
-    match &slot.value {
-        value if !apart => value.clone(),
+fn left_behind(was: &Value, now: &Value, apart: bool, span: Span) -> Value {
+    match now {
+        value if !apart || was.is_surely(value) => value.clone(),
         Value::Pointer(Pointer { target: Target::Memory(object, _), pointee, volatile }) => {
             let offset = Offset::unknown(Variation::Maybe, in_another_iteration(span));
             Value::Pointer(Pointer {
@@ -245,6 +245,12 @@ fn left_behind(slot: &Slot, apart: bool, span: Span) -> Value {
                 pointee: pointee.clone(),
                 volatile: *volatile,
             })
+        }
+        Value::Aggregate(parts) => {
+            let parts = parts.iter().enumerate().map(|(at, (way, part))| {
+                (way.clone(), left_behind(&part_or_around(was, at, way), part, apart, span))
+            });
+            Value::Aggregate(Rc::new(parts.collect()))
         }
         _ => Value::opaque(Variation::Maybe, in_another_iteration(span)),
     }

@@ -46,16 +46,14 @@ impl Machine<'_> {
                     return self.refine(value);
                 }
                 match super::parts::part_at(parts, &place.path) {
-                    Some(Value::Opaque(variation, why, ..)) => {
-                        self.unknown_of(ty, variation, "a member", &why)
-                    }
+                    Some(Value::Opaque(variation, why, ..)) => self.member_of_unknown(ty, variation, &why),
                     Some(inside) => inside,
                     None => Value::opaque(Variation::Maybe, why()),
                 }
             }
             Value::Opaque(variation, why, ..) => {
                 let (variation, why) = (*variation, why.clone());
-                self.unknown_of(ty, variation, "a member", &why)
+                self.member_of_unknown(ty, variation, &why)
             }
             // `std::integral_constant<int, 4>{}.value`
             Value::Int(int, scalar)
@@ -68,6 +66,17 @@ impl Machine<'_> {
                 self.symbol_member(id, &place.path, ty, span)
             }
             _ => Value::opaque(Variation::Maybe, why()),
+        }
+    }
+
+    /// A member of an object that is not known. A pointer in one that came from elsewhere leads elsewhere, too; in one
+    /// that the kernel itself made, it may lead into shared memory.
+    fn member_of_unknown(&mut self, ty: &Ty, variation: Variation, why: &Unknown) -> Value {
+        let is_given =
+            matches!(why.reason, Reason::DataDependent | Reason::UnknownType | Reason::UnknownName);
+        match ty {
+            Ty::Pointer(_) if !is_given && self.mode == Mode::Device => Value::opaque(variation, why.clone()),
+            _ => self.unknown_of(ty, variation, "a member", why),
         }
     }
 

@@ -20,6 +20,7 @@ use super::enumerate::Changing;
 use super::loops::parts::Parts;
 use super::machine::{Change, Found, Kind, LoopKey, Machine, Mark, State, slot_value};
 use super::recurrence::object_of;
+use super::revised::beside;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, SymbolId, Variation, lcm};
 use crate::ir::visit::{names_local, own_stmts};
@@ -130,30 +131,36 @@ impl Machine<'_> {
     /// Whether nothing is lost of what was known at the start, and no number leaves its type.
     pub(super) fn keeps_what_is_known(&self, start: &State, probed: &Probed) -> bool {
         probed.plan.iter().all(|(frame, local, change)| {
-            let kept = match change {
-                Change::By(_) => true,
-                _ => match slot_value(start, *frame, *local) {
-                    Value::Undefined | Value::Opaque(..) => true,
-                    Value::Int(int, _) => int.as_known().is_none(),
-                    Value::Pointer(Pointer { target: Target::Memory(_, Offset::Unknown(..)), .. }) => true,
-                    Value::Aggregate(parts) => {
-                        parts.iter().all(|(_, part)| matches!(part, Value::Opaque(..)))
-                    }
-                    _ => false,
-                },
-            };
-            let fits = match slot_value(&probed.entry, *frame, *local) {
-                Value::Int(int, scalar) if matches!(change, Change::By(_)) => {
-                    let (bits, signed) = (scalar.bytes() as u32 * 8, !scalar.is_unsigned());
-                    match self.world.bounds(&int) {
-                        (Some(low), Some(high)) => crate::domain::fits(low, high, bits, signed),
-                        _ => true,
-                    }
-                }
-                _ => true,
-            };
-            kept && fits
+            let entry = slot_value(&probed.entry, *frame, *local);
+            self.keeps(&slot_value(start, *frame, *local), &entry, change)
         })
+    }
+
+    fn keeps(&self, begins: &Value, entry: &Value, change: &Change) -> bool {
+        let kept = match (change, begins) {
+            (Change::By(_), _) => true,
+            (Change::Parts(changes), _) => {
+                return beside(begins, entry, changes)
+                    .iter()
+                    .all(|(_, begins, entry, change)| self.keeps(begins, entry, change));
+            }
+            (_, Value::Undefined | Value::Opaque(..)) => true,
+            (_, Value::Int(int, _)) => int.as_known().is_none(),
+            (_, Value::Pointer(Pointer { target: Target::Memory(_, Offset::Unknown(..)), .. })) => true,
+            (_, Value::Aggregate(parts)) => parts.iter().all(|(_, part)| matches!(part, Value::Opaque(..))),
+            _ => false,
+        };
+        let fits = match entry {
+            Value::Int(int, scalar) if matches!(change, Change::By(_)) => {
+                let (bits, signed) = (scalar.bytes() as u32 * 8, !scalar.is_unsigned());
+                match self.world.bounds(int) {
+                    (Some(low), Some(high)) => crate::domain::fits(low, high, bits, signed),
+                    _ => true,
+                }
+            }
+            _ => true,
+        };
+        kept && fits
     }
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
@@ -175,12 +182,8 @@ impl Machine<'_> {
         for (frame, local) in written {
             let before = slot_value(start, frame, local);
             let after = slot_value(&self.state, frame, local);
-            let change = match self.difference(&before, &after) {
-                Change::By(step) if self.may_wrap(parts, (frame, local), &before, &step) => {
-                    self.lost_between(&before, &after)
-                }
-                change => change,
-            };
+            let change = self.difference(&before, &after);
+            let change = self.unless_it_wraps(parts, (frame, local), (&before, &after), change);
             plan.push((frame, local, change));
         }
         let mut cycles = false;
@@ -222,6 +225,28 @@ impl Machine<'_> {
         Probed { entry, plan, wanted, stable, inside }
     }
 
+    /// A change, if no number that is so changed may go around.
+    fn unless_it_wraps(
+        &self,
+        parts: Parts<'_>,
+        variable: (usize, LocalId),
+        (before, after): (&Value, &Value),
+        change: Change,
+    ) -> Change {
+        match change {
+            Change::By(step) if self.may_wrap(parts, variable, before, &step) => {
+                self.lost_between(before, after)
+            }
+            Change::Parts(changes) => {
+                let kept = beside(before, after, &changes).into_iter().map(|(way, was, now, change)| {
+                    (way, self.unless_it_wraps(parts, variable, (&was, &now), change))
+                });
+                Change::Parts(Rc::new(kept.collect()))
+            }
+            change => change,
+        }
+    }
+
     /// Whether a variable of 8 or 16 bits may go around in a loop of unknown length: one that the condition asks about
     /// would never end the loop.
     fn may_wrap(
@@ -237,60 +262,6 @@ impl Machine<'_> {
             is_here && parts.cond.is_some_and(|cond| names_local(cond, local))
         };
         !parts.counted && scalar.bytes() < 4 && step.as_constant() != Some(0) && !ends_loop()
-    }
-
-    /// Holds the plan against an iteration that began with `entry`. Whether nothing had to be
-    /// changed, and whether (if `first`) a known variable changed by another amount than before.
-    fn revise(
-        &mut self,
-        plan: &mut [(usize, LocalId, Change)],
-        start: &State,
-        entry: &State,
-        first: bool,
-    ) -> (bool, bool) {
-        let (mut stable, mut cycles) = (true, false);
-        for (frame, local, change) in plan {
-            let before = slot_value(entry, *frame, *local);
-            let after = slot_value(&self.state, *frame, *local);
-            let now = self.difference(&before, &after);
-            let begins = slot_value(start, *frame, *local);
-            let next = match (&*change, now) {
-                (Change::By(was), Change::By(now)) if *was == now => continue,
-                (Change::Renewed, Change::Renewed) => continue,
-                (Change::Multiple(of), Change::By(now)) if now.is_multiple_of(*of) => continue,
-                (Change::Around { step, modulus }, _) if self.turns_on(&before, &after, *step, *modulus) => {
-                    continue;
-                }
-                (Change::Lost(was, into), now) => {
-                    let (variation, object) = match now {
-                        Change::Lost(variation, object) => (variation, self.either_object(*into, object)),
-                        _ => (after.variation(), *into),
-                    };
-                    if variation <= *was && object == *into {
-                        continue;
-                    }
-                    Change::Lost(variation.max(*was), object)
-                }
-                (was, now) => {
-                    let by_steps = matches!(was, Change::By(_));
-                    cycles |= by_steps && first && known_twice(&before, &after);
-                    match self.weakened(was, &now, &begins, (&before, &after)) {
-                        Some(weaker) => weaker,
-                        None => {
-                            let varies = match now {
-                                Change::Lost(variation, _) => variation,
-                                _ => Variation::Uniform,
-                            };
-                            let object = self.object_between(&before, &after);
-                            Change::Lost(varies.max(after.variation()).max(begins.variation()), object)
-                        }
-                    }
-                }
-            };
-            *change = next;
-            stable = false;
-        }
-        (stable, cycles)
     }
 
     /// After how many iterations the variables that are not affine come back to their start, if
@@ -325,7 +296,7 @@ impl Machine<'_> {
     /// After how many iterations the variables whose values are followed come back to their start, if they do: those
     /// of a ring of buffers; else 1. As many are run, none of which is recorded.
     fn long_cycle(&mut self, parts: Parts<'_>, start: &State, plan: &[(usize, LocalId, Change)]) -> u64 {
-        let lost = plan.iter().filter(|(.., change)| matches!(change, Change::Lost(..)));
+        let lost = plan.iter().filter(|(.., change)| change.loses());
         let lost: Vec<(usize, LocalId)> = lost.map(|(frame, local, _)| (*frame, *local)).collect();
         let is_known =
             |(frame, local): &(usize, LocalId), state: &State| match slot_value(state, *frame, *local) {
@@ -468,8 +439,4 @@ fn known(value: &Value) -> bool {
         Value::Pointer(_) => true,
         _ => false,
     }
-}
-
-fn known_twice(before: &Value, after: &Value) -> bool {
-    matches!((before, after), (Value::Int(..), Value::Int(..)) | (Value::Pointer(_), Value::Pointer(_)))
 }

@@ -4,6 +4,7 @@ use super::alternatives::one_of_two;
 use super::arithmetic::{promote, scalar_of, undefined};
 use super::machine::{Machine, Mode};
 use super::parts::merge_parts;
+use super::revised::lost_parts;
 use super::types::Ty;
 use super::value::{Condition, Offset, Place, Pointer, Relation, Step, Target, Value};
 use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
@@ -336,6 +337,12 @@ impl Machine<'_> {
         match (a, b) {
             (Value::Pointer(pointer), _) if self.is_recorded(pointer) => self.anything(a, variation, why),
             (_, Value::Pointer(pointer)) if self.is_recorded(pointer) => self.anything(b, variation, why),
+            (object @ Value::Aggregate(_), other) | (other, object @ Value::Aggregate(_))
+                if !matches!(other, Value::Aggregate(_)) =>
+            {
+                let rest = Value::opaque(variation, why.clone());
+                lost_parts(object, rest, |pointer| self.anything(pointer, variation, why.clone()))
+            }
             _ => Value::opaque(variation, why),
         }
     }

@@ -155,7 +155,7 @@ pub(super) fn part_at(parts: &[(Steps, Value)], path: &[Step]) -> Option<Value> 
 }
 
 /// What the least whole around a part holds that is not known in parts.
-fn lost_around(parts: &[(Steps, Value)], path: &[Step]) -> Option<Value> {
+pub(super) fn lost_around(parts: &[(Steps, Value)], path: &[Step]) -> Option<Value> {
     let around = parts.iter().filter(|(way, _)| way.len() < path.len() && path.starts_with(way));
     let (_, whole) = around.max_by_key(|(way, _)| way.len())?;
     Some(match whole {

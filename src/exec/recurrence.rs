@@ -10,12 +10,14 @@
 //! | `swap(front, back)`, 1024 bytes apart, unknown times | by multiples of 1024 | `v + 1024d` |
 //! | `s = (s + 16) & 2047` | by 16, around at 2048 | `(v + 16k) % 2048` |
 //! | `i = next[i]` | not followed | a number of each thread's own |
+//! | `h.sum += x; h.row += 32` | of each part apart | the same of each part |
 //!
 //! Each holds by induction: of `v` itself, and of what a round makes of any such number.
 
 use super::alternatives::ANYWHERE;
 use super::machine::{Change, Machine};
-use super::value::{ObjectId, Offset, Partial, Pointer, Target, Value};
+use super::revised::{beside, lost_parts};
+use super::value::{ObjectId, Offset, Partial, Pointer, Steps, Target, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, Unknown, Variation, gcd};
 use std::rc::Rc;
 
@@ -54,6 +56,7 @@ impl Machine<'_> {
             Change::Around { step, modulus } => return self.around(value, *step, *modulus, round),
             Change::Renewed => return value.without_parts(),
             Change::Lost(variation, into) => return self.lost_in_loop(value, *variation, *into),
+            Change::Parts(changes) => return self.parts_at_round(value, changes, round),
         };
         match value {
             Value::Int(int, scalar) => Value::Int(self.world.add(int, &moved), *scalar),
@@ -72,6 +75,18 @@ impl Machine<'_> {
             }
             other => other.without_parts(),
         }
+    }
+
+    fn parts_at_round(&mut self, value: &Value, changes: &[(Steps, Change)], round: &Int) -> Value {
+        let parts = beside(value, value, changes).into_iter().map(|(way, begins, _, change)| {
+            let part = match (&begins, &change) {
+                // It has a value from the second round on.
+                (Value::Undefined, Change::Lost(variation, _)) => Value::opaque(*variation, not_followed()),
+                _ => self.at_round(&begins, &change, round),
+            };
+            (way, part)
+        });
+        Value::Aggregate(Rc::new(parts.collect()))
     }
 
     fn around(&mut self, value: &Value, step: i64, modulus: i64, round: &Int) -> Value {
@@ -175,7 +190,10 @@ impl Machine<'_> {
                 Value::Pointer(Pointer { target, pointee: pointee.clone(), volatile: *volatile })
             }
             Value::Undefined => Value::Undefined,
-            _ => Value::opaque(variation, why),
+            _ => {
+                let rest = Value::opaque(variation, why);
+                lost_parts(value, rest, |pointer| self.lost_value(pointer, variation, ANYWHERE))
+            }
         }
     }
 
@@ -201,6 +219,7 @@ impl Machine<'_> {
                 }
             }
             _ if before.without_parts() == after.without_parts() => Change::By(Int::constant(0)),
+            (Value::Aggregate(_), Value::Aggregate(_)) => self.parts_between(before, after),
             _ => lost(),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::domain::{Int, Key, SymbolId, Variation};
 use crate::events::{EndOfRound, GoesOn, Then};
-use crate::exec::value::{ObjectId, Value};
+use crate::exec::value::{ObjectId, Steps, Value};
 use crate::ir::LocalId;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -89,6 +89,8 @@ pub(crate) enum Change {
     Renewed,
     /// In a way that is not followed; a pointer leads into what it led into before the loop, or into this.
     Lost(Variation, ObjectId),
+    /// Of an object, each part in a way of its own; those that are not named stay as they are.
+    Parts(Rc<Vec<(Steps, Change)>>),
 }
 
 /// Where a loop stands, and which of its function's loops it is: loops that come out of one use of a macro have
