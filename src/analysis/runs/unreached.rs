@@ -9,14 +9,18 @@
 //! ```
 //!
 //! They are taken from the text: what is done to variables that the kernel declares, or a function that it calls; and
-//! calls that are handed the address of one, where the run did not find what they do with it. Of functions that have
-//! their name in common only those in the kernel's own file count, since the run may have meant others.
+//! calls that are handed the address of one, where the run did not find what they do with it. A variable that is made
+//! from such an address holds it: what is done through it, or by its methods, is done to the array. Of functions that
+//! have their name in common only those in the kernel's own file count, since the run may have meant others. An array of
+//! the kernel of which nothing is found is listed where it is declared.
 
 use crate::builtins::{self, Kind};
 use crate::events::{Access, AccessOp, Array, Trace};
 use crate::ir::program::Program;
 use crate::ir::visit::{called_names, children, own_exprs, own_stmts};
-use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, Stmt, StmtKind, Storage, Type};
+use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The most functions that are looked into.
@@ -43,15 +47,20 @@ pub(super) fn add(program: &Program, kernel: &Arc<Function>, trace: &mut Trace) 
         }
         next += 1;
     }
-    for function in functions {
-        let mut found = Found { declared: Vec::new(), trace: &mut *trace };
+    for (at, function) in functions.into_iter().enumerate() {
+        let mut found = Found { declared: Vec::new(), held: FxHashMap::default(), trace: &mut *trace };
         found.statements(function.body.as_deref().unwrap_or(&[]));
+        if at == 0 {
+            found.list_declared();
+        }
     }
 }
 
 /// The shared variables of a function that were declared so far.
 struct Found<'a> {
     declared: Vec<&'a Declaration>,
+    /// Those to which other variables lead.
+    held: FxHashMap<LocalId, Vec<&'a Declaration>>,
     trace: &'a mut Trace,
 }
 
@@ -75,6 +84,9 @@ impl<'a> Found<'a> {
         if let StmtKind::Declare(list) = &stmt.kind {
             let shared = |it: &&Declaration| matches!(it.storage, Storage::Shared | Storage::DynamicShared);
             self.declared.extend(list.iter().filter(shared));
+            for variable in list.iter().filter(|it| !shared(it)) {
+                variable.init.iter().for_each(|init| self.hold(variable.local, init));
+            }
         }
         let mut exprs = Vec::new();
         own_exprs(stmt, &mut |expr| exprs.push(expr));
@@ -91,6 +103,9 @@ impl<'a> Found<'a> {
                 self.expression(value, &[AccessOp::Load]);
                 let both = [AccessOp::Load, AccessOp::Store];
                 self.expression(target, if by.is_some() { &both } else { &both[1..] });
+                if let Some(local) = root(target) {
+                    self.hold(local, value);
+                }
             }
             ExprKind::Step { target, .. } => self.expression(target, &[AccessOp::Load, AccessOp::Store]),
             ExprKind::AddressOf(place) => self.expression(place, &[]),
@@ -105,10 +120,12 @@ impl<'a> Found<'a> {
                     Some((_, Extent::Whole)) => {}
                     Some((variable, Extent::Part)) => {
                         let array = written(variable);
-                        ops.iter().for_each(|op| self.list(&array, expr, *op));
+                        ops.iter().for_each(|op| self.list(&array, expr.span, *op));
                     }
-                    Some((variable, Extent::Behind)) => self.list(&written(variable), base, AccessOp::Load),
-                    None if matches!(base.kind, ExprKind::Local(_)) => {}
+                    Some((variable, Extent::Behind)) => {
+                        self.list(&written(variable), base.span, AccessOp::Load)
+                    }
+                    None if matches!(base.kind, ExprKind::Local(_)) => self.through(expr, expr, ops),
                     None => self.expression(base, &[AccessOp::Load]),
                 }
             }
@@ -116,9 +133,93 @@ impl<'a> Found<'a> {
                 let is_address = matches!(&callee.kind, ExprKind::Path(path)
                     if builtins::kind(&path.name) == Some(Kind::SharedAddress));
                 args.iter().filter(|_| !is_address).for_each(|arg| self.handed(expr, arg));
+                if let ExprKind::Member { base, .. } = &callee.kind
+                    && let ExprKind::Local(local) = base.kind
+                {
+                    self.held_by(local).into_iter().for_each(|variable| self.hand_over(expr, variable));
+                }
                 children(expr, &mut |child| self.expression(child, &[AccessOp::Load]));
             }
+            ExprKind::Deref(inner) => {
+                let mut arrays = Vec::new();
+                self.leads(inner, &mut arrays);
+                self.list_each(arrays, expr, ops);
+                self.expression(inner, &[AccessOp::Load]);
+            }
             _ => children(expr, &mut |child| self.expression(child, &[AccessOp::Load])),
+        }
+    }
+
+    /// What is done through a variable that leads to shared ones.
+    fn through(&mut self, place: &Expr, expr: &Expr, ops: &[AccessOp]) {
+        match &place.kind {
+            ExprKind::Index(base, _) | ExprKind::Member { base, arrow: true, .. } => {
+                let arrays = root(base).map(|local| self.held_by(local));
+                self.list_each(arrays.unwrap_or_default(), expr, ops);
+            }
+            ExprKind::Member { base, arrow: false, .. } => self.through(base, expr, ops),
+            _ => {}
+        }
+    }
+
+    fn list_each(&mut self, arrays: Vec<&'a Declaration>, expr: &Expr, ops: &[AccessOp]) {
+        for variable in arrays {
+            ops.iter().for_each(|op| self.list(&written(variable), expr.span, *op));
+        }
+    }
+
+    fn held_by(&self, local: LocalId) -> Vec<&'a Declaration> {
+        self.held.get(&local).cloned().unwrap_or_default()
+    }
+
+    /// A variable is made from a value, and leads to the shared ones to which that leads.
+    fn hold(&mut self, local: LocalId, value: &Expr) {
+        let mut arrays = Vec::new();
+        self.leads(value, &mut arrays);
+        for array in arrays {
+            let held = self.held.entry(local).or_default();
+            if !held.iter().any(|it| it.local == array.local) {
+                held.push(array);
+            }
+        }
+    }
+
+    /// The shared variables to which a value may lead.
+    fn leads(&self, value: &Expr, found: &mut Vec<&'a Declaration>) {
+        match &value.kind {
+            ExprKind::AddressOf(place) => match self.within(place) {
+                Some((_, Extent::Behind)) => {}
+                Some((variable, _)) => found.push(variable),
+                None => self.leads(place, found),
+            },
+            ExprKind::Cast(_, inner) | ExprKind::Step { target: inner, .. } => self.leads(inner, found),
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) | ExprKind::Conditional(_, a, b) => {
+                [a, b].into_iter().for_each(|side| self.leads(side, found));
+            }
+            ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
+                items.iter().for_each(|item| self.leads(item, found));
+            }
+            ExprKind::Call { args, .. } => args.iter().for_each(|arg| self.leads(arg, found)),
+            _ => match self.within(value) {
+                Some((variable, Extent::Whole)) => found.push(variable),
+                Some(_) => {}
+                None => {
+                    let root = root(value).map(|local| self.held_by(local));
+                    found.extend(root.unwrap_or_default());
+                }
+            },
+        }
+    }
+
+    /// The arrays of which nothing is listed yet.
+    fn list_declared(&mut self) {
+        for variable in std::mem::take(&mut self.declared) {
+            let is_it = |known: &Access| {
+                self.trace.arrays.get(known.array).is_some_and(|of| of.name_span == variable.name_span)
+            };
+            if !self.trace.accesses.iter().any(is_it) {
+                self.list(&written(variable), variable.name_span, AccessOp::Store);
+            }
         }
     }
 
@@ -174,29 +275,49 @@ impl<'a> Found<'a> {
             }
             _ => self.within(arg).filter(|(_, extent)| *extent == Extent::Whole),
         };
-        let Some((variable, _)) = within.filter(|(_, extent)| *extent != Extent::Behind) else { return };
+        match within.filter(|(_, extent)| *extent != Extent::Behind) {
+            Some((variable, _)) => self.hand_over(call, variable),
+            None => {
+                let held =
+                    if let ExprKind::Local(local) = arg.kind { self.held_by(local) } else { Vec::new() };
+                held.into_iter().for_each(|variable| self.hand_over(call, variable));
+            }
+        }
+    }
+
+    /// Who is called may access a variable.
+    fn hand_over(&mut self, call: &Expr, variable: &'a Declaration) {
         let is_known = |access: &Access| {
             let of = self.trace.arrays.get(access.array).map(|of| of.name_span);
             let calls = || access.paths.iter().flatten().any(|it| it.span == call.span);
             of == Some(variable.name_span) && (access.span == call.span || calls())
         };
         if !self.trace.accesses.iter().any(is_known) {
-            self.list(&written(variable), call, AccessOp::Store);
+            self.list(&written(variable), call.span, AccessOp::Store);
         }
     }
 
-    fn list(&mut self, array: &Array, expr: &Expr, op: AccessOp) {
+    fn list(&mut self, array: &Array, span: Span, op: AccessOp) {
         let arrays = &self.trace.arrays;
         let is_known = |known: &Access| {
             let of = arrays.get(known.array).map(|of| of.name_span);
-            (known.span, known.op, of) == (expr.span, op, Some(array.name_span))
+            (known.span, known.op, of) == (span, op, Some(array.name_span))
         };
         if self.trace.accesses.iter().any(is_known) {
             return;
         }
         let array = self.trace.adopt(array);
         let paths = vec![Vec::new()];
-        self.trace.accesses.push(Access { paths, ..Access::new(expr.span, op, array) });
+        self.trace.accesses.push(Access { paths, ..Access::new(span, op, array) });
+    }
+}
+
+/// The variable that a place is in, or that leads to it.
+fn root(place: &Expr) -> Option<LocalId> {
+    match &place.kind {
+        ExprKind::Local(local) => Some(*local),
+        ExprKind::Index(base, _) | ExprKind::Member { base, .. } => root(base),
+        _ => None,
     }
 }
 
