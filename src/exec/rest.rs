@@ -15,8 +15,10 @@
 use super::alternatives::ANYWHERE;
 use super::loop_plan::Pass;
 use super::machine::{Machine, State, slot_value};
+use super::revised::part_or_around;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, SymbolId};
+use std::rc::Rc;
 
 impl Machine<'_> {
     /// The state after the loop, as one at the start of some round, and the rest if a pass has several.
@@ -31,15 +33,7 @@ impl Machine<'_> {
         for (frame, local, _) in &plan {
             let first = slot_value(&entry, *frame, *local);
             let others: Vec<Value> = inside.iter().map(|state| slot_value(state, *frame, *local)).collect();
-            if others.iter().all(|other| *other == first) {
-                continue;
-            }
-            let value = self.with_rest(&first, &others, rest).unwrap_or_else(|| {
-                let variation = others.iter().map(Value::variation).fold(first.variation(), Ord::max);
-                let objects = others.iter().map(|other| self.object_between(&first, other));
-                let into = objects.reduce(|a, b| self.either_object(a, b)).unwrap_or(ANYWHERE);
-                self.lost_in_loop(&first, variation, into)
-            });
+            let value = self.one_of(&first, &others, rest);
             if let Some(slots) = after.frames.get_mut(*frame).map(|frame| &mut frame.slots)
                 && slots.get(local.0 as usize).is_some()
             {
@@ -49,7 +43,30 @@ impl Machine<'_> {
         (after, Some(rest))
     }
 
-    /// A value that is the first or one of the others, by the rest.
+    /// A value that is the first or one of the others, by the rest, as far as that is followed; each part of an object
+    /// for itself.
+    fn one_of(&mut self, first: &Value, others: &[Value], rest: SymbolId) -> Value {
+        if others.iter().all(|other| other == first) {
+            return first.clone();
+        }
+        if let Value::Aggregate(parts) = first
+            && others.iter().all(|other| have_same_ways(first, other))
+        {
+            let parts = parts.iter().enumerate().map(|(at, (way, part))| {
+                let others = others.iter().map(|other| part_or_around(other, at, way));
+                (way.clone(), self.one_of(part, &others.collect::<Vec<_>>(), rest))
+            });
+            return Value::Aggregate(Rc::new(parts.collect()));
+        }
+        self.with_rest(first, others, rest).unwrap_or_else(|| {
+            let variation = others.iter().map(Value::variation).fold(first.variation(), Ord::max);
+            let objects = others.iter().map(|other| self.object_between(first, other));
+            let into = objects.reduce(|a, b| self.either_object(a, b)).unwrap_or(ANYWHERE);
+            self.lost_in_loop(first, variation, into)
+        })
+    }
+
+    /// The same of a number or a pointer, if the rest tells it.
     fn with_rest(&mut self, first: &Value, others: &[Value], rest: SymbolId) -> Option<Value> {
         match first {
             Value::Int(int, scalar) => {
@@ -90,5 +107,14 @@ impl Machine<'_> {
         }
         let added = self.world.mul(&step, &Int::symbol(rest)).ok()?;
         Some(self.world.add(first, &added))
+    }
+}
+
+fn have_same_ways(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Aggregate(x), Value::Aggregate(y)) => {
+            x.len() == y.len() && x.iter().zip(y.iter()).all(|((a, _), (b, _))| a == b)
+        }
+        _ => false,
     }
 }
