@@ -260,8 +260,7 @@ impl Machine<'_> {
             machine.repeat_plan(parts, &start, &key, &mark).unwrap_or_else(|| {
                 let (pass, changing) = machine.search_plan(parts, &start, key, &mark);
                 if !changing.is_empty() {
-                    one_for_all = false;
-                    machine.follow_changing(parts, &start, &pass.entry, &changing, &mark);
+                    one_for_all = !machine.follow_changing(parts, &start, &pass.entry, &changing, &mark);
                 }
                 pass
             })
@@ -304,7 +303,7 @@ impl Machine<'_> {
     }
 
     /// Runs the iterations through the known values of variables that are not affine, instead of
-    /// the one for all iterations that is recorded.
+    /// the one for all iterations that is recorded; where that fails, the one is recorded again. Whether it worked.
     fn follow_changing(
         &mut self,
         parts: Parts<'_>,
@@ -312,7 +311,7 @@ impl Machine<'_> {
         entry: &State,
         changing: &Changing,
         mark: &Mark,
-    ) {
+    ) -> bool {
         self.trace_rollback(mark);
         self.looping.uncounted.pop();
         let cut = self.cut_by(self.loop_key(parts));
@@ -325,6 +324,7 @@ impl Machine<'_> {
             self.state = entry.clone();
             self.run_once(parts, &[]);
         }
+        followed
     }
 
     /// What tells one loop from another, and one call of its function from another.
