@@ -46,6 +46,8 @@ const IDLE: u32 = 8;
 const DEEPEST: u32 = 10;
 /// Conditions that are remembered on one way through the code.
 const MOST_CLAIMS: usize = 64;
+/// Kernels, and ways to them, of which one launch may mean one.
+const MOST_KERNELS: usize = 64;
 /// The most ways through the choices of one launch.
 const MOST_CASES: usize = 32;
 /// Choices tried for the ways of one launch, those that are ruled out among them.
@@ -118,15 +120,26 @@ impl Machine<'_> {
         self.state.active = crate::domain::ThreadSet::NONE;
     }
 
-    /// `f` where a choice went one way, `g` where it went the other.
-    fn kernel_choice(&mut self, f: &Path, g: &Path, choice: SymbolId) -> Value {
+    /// One kernel where a choice went one way, another, or none, where it went the other. Each keeps the way that leads
+    /// to it: what was chosen with it, such as the block in the same object, is known by that.
+    fn kernel_choice(&mut self, sides: [Option<&Path>; 2], choice: SymbolId) -> Value {
         let mut all: Vec<ChosenKernel> = Vec::new();
-        for (path, side) in [(f, true), (g, false)] {
-            for mut kernel in self.kernels_of(path) {
+        for (path, side) in sides.into_iter().zip([true, false]) {
+            let kernels = path.map(|path| self.kernels_of(path));
+            for mut kernel in kernels.into_iter().flatten() {
+                let same = |other: &ChosenKernel| other.path == kernel.path;
+                let alike = |other: &ChosenKernel| {
+                    let before = other.way.split_last().map(|(_, before)| before);
+                    same(other) && before == Some(kernel.way.as_slice())
+                };
+                let at = match all.iter().position(alike) {
+                    None if all.len() >= MOST_KERNELS => all.iter().position(same),
+                    alike => alike,
+                };
                 kernel.way.push((choice, side));
-                match all.iter().position(|other| other.path == kernel.path) {
+                match at {
                     Some(at) => all[at].way.retain(|made| kernel.way.contains(made)),
-                    None if all.len() < 64 => all.push(kernel),
+                    None if all.len() < MOST_KERNELS => all.push(kernel),
                     None => {}
                 }
             }

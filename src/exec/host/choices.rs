@@ -54,10 +54,10 @@ impl Machine<'_> {
                 self.host.guessed |= matches!(known, Value::Aggregate(_));
                 known.clone()
             }
-            (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g, choice),
-            (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
-                Value::Function(Rc::clone(f))
-            }
+            (Value::Function(f), Value::Function(g)) => self.kernel_choice([Some(f), Some(g)], choice),
+            // No kernel is launched by a null pointer.
+            (Value::Function(f), Value::Int(..)) => self.kernel_choice([Some(f), None], choice),
+            (Value::Int(..), Value::Function(f)) => self.kernel_choice([None, Some(f)], choice),
             _ => return None,
         })
     }
