@@ -265,8 +265,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::because(why);
     }
     if access.outside {
-        let reason =
-            "as counted, it leaves the array: it overruns it, or a number that is not known keeps it inside";
+        let reason = "as counted, it leaves the array: either it does, or an unknown number keeps it inside";
         return Judgement::unknown(Reason::OutOfBounds, reason);
     }
     if let Some(stopped) = &trace.stopped {
@@ -277,7 +276,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::unknown(Reason::Hardware, reason);
     }
     if access.may_meet_behind_loop() {
-        let reason = "lanes leave the loop in different rounds, and the compiler may let them do it together behind it";
+        let reason = "lanes leave the loop in different rounds, and the compiler may let them meet behind it and access together";
         return Judgement::unknown(Reason::Compiler, reason);
     }
     if access.patterns.is_empty() && access.kept > 0 {

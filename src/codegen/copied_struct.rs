@@ -17,8 +17,8 @@
 //! | `int a[2]; double b[3];` | 8, 8 and 16 bytes |
 //! | `double a, b; float c, d, e;` | read by 16 and 16 bytes, written by 16, 8, 4 and 4 |
 //!
-//! Numbers of one size that are not aligned to all of their bytes are copied as if the text named each. How these are
-//! joined depends on where the object lies, which is asked where neighbours are joined: of `float x, y, z` in every
+//! Numbers of one size, 2 bytes or more, in a struct without `__align__` are copied as if the text named each. How they
+//! are joined depends on where the object lies, which is asked where neighbours are joined: of `float x, y, z` in every
 //! fourth word, one load of 16 bytes, and stores of 8 and 4. So it is with `short x, y, z, w`, if no member is used by
 //! itself.
 //!

@@ -459,8 +459,8 @@ impl Joiner<'_> {
             && self.trace.straight.together(first.first.region, then.first.region) == Some(true)
     }
 
-    /// Whether what banks do not tell from the neighbour of another request is its neighbour; none if it is in some
-    /// rounds, perhaps. Offsets are counted from a multiple of 256 bytes.
+    /// Whether a request that looks like a neighbour to the banks really is one; none if it may be in some rounds only.
+    /// Offsets are counted from a multiple of 256 bytes.
     fn lies_beside(&self, one: &Member, other: &Member) -> Option<bool> {
         let (one, other) = (self.pattern(one), self.pattern(other));
         let is_alike = (one.first_warp, one.taken) == (other.first_warp, other.taken);

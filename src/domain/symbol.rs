@@ -416,9 +416,15 @@ impl Symbols {
     pub(crate) fn reaches_its_bound(&self, id: SymbolId) -> bool {
         let Some(Key::Operation("min", a, b)) = self.key(id) else { return false };
         let is_number = |side: &[(u32, i64)]| side.iter().all(|(id, _)| *id == SymbolId::CONSTANT);
+        // What is taken away may be 0: the number of a round, or of a block.
+        let may_be_none = |id: SymbolId| matches!(self.get(id).origin, Origin::Loop | Origin::BlockIndex);
+        let is_open = |(id, factor): &&(u32, i64)| {
+            let id = SymbolId(*id);
+            if *factor > 0 { self.is_unbounded(id) } else { may_be_none(id) }
+        };
         let grows = |side: &[(u32, i64)]| {
             let mut terms = side.iter().filter(|(id, _)| *id != SymbolId::CONSTANT);
-            terms.any(|(id, factor)| *factor > 0 && self.is_unbounded(SymbolId(*id)))
+            terms.clone().any(|(_, factor)| *factor > 0) && terms.all(|term| is_open(&term))
         };
         is_number(a) && grows(b) || is_number(b) && grows(a)
     }

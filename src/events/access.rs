@@ -182,15 +182,14 @@ impl Access {
     /// compiler may let them meet behind the loop and do it in one request.
     #[must_use]
     pub(crate) fn may_meet_behind_loop(&self) -> bool {
-        let place = |it: &Pattern| (it.offsets, it.taken, it.first_warp);
         let is_open = |it: &Pattern| it.walk.is_some() || it.unit != 0 || !it.varying.is_empty() || it.strays;
-        let is_elsewhere = |pair: &[Pattern]| {
-            let (one, other) = (place(&pair[0]), place(&pair[1]));
-            one.2 == other.2 && one != other
+        // Those of a warp stand in the order of the rounds, between those of others.
+        let is_elsewhere = |it: &Pattern| {
+            let first = self.patterns.iter().find(|other| other.first_warp == it.first_warp);
+            first.is_some_and(|first| (first.offsets, first.taken) != (it.offsets, it.taken))
         };
-        self.leaves_loop
-            && self.doubt.is_some()
-            && (self.patterns.iter().any(is_open) || self.patterns.windows(2).any(is_elsewhere))
+        let varies = |it: &Pattern| is_open(it) || is_elsewhere(it);
+        self.leaves_loop && self.doubt.is_some() && self.patterns.iter().any(varies)
     }
 
     /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.

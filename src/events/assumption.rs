@@ -91,7 +91,7 @@ pub enum Assumption {
     Joined {
         /// Bytes of the one.
         bytes: u32,
-        /// Whether it leaves others of the same expression as they are.
+        /// Whether other accesses of the same expression are not combined.
         partly: bool,
     },
     /// Neighbouring accesses are counted separately, although the compiler may combine them into a wider one.
@@ -358,9 +358,9 @@ impl Display for Assumption {
             Assumption::MeetsBanksEvenly => {
                 out.write_str("the loop runs often enough to hit all banks evenly")
             }
-            Assumption::AnyLanes => {
-                out.write_str("every lane that may be active is counted; whichever are, they do not conflict")
-            }
+            Assumption::AnyLanes => out.write_str(
+                "every lane that may be active is counted; whichever of them are, they do not conflict",
+            ),
             Assumption::EveryLane { why } => {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }

@@ -13,9 +13,9 @@ pub struct Pattern {
     pub offsets: [i64; 32],
     /// The multiple of 256 bytes that was taken away when it first happened, if nothing unknown is added.
     pub moved: Option<i64>,
-    /// The same of what is known of the offsets, whatever is added.
+    /// The multiple of 256 bytes taken from the known part of the offsets, whatever unknown is added.
     pub taken: i64,
-    /// Whether its first warp did it with another multiple taken away, too.
+    /// Whether its first warp did it again with a different multiple taken away.
     pub strays: bool,
     /// Whether it is not known where in the array each lane is, and of no use for the banks, since each word
     /// has one of its own. The offsets are those of the array's start then.

@@ -409,7 +409,7 @@ impl EventTree {
         }
     }
 
-    /// Says what the last of them writes, which is a store, and the other members of the same object.
+    /// Says what the last access, a store, writes, and so what the other members of its object do.
     pub(crate) fn set_stored(&mut self, stored: Stored) {
         let events = if self.is_cut { &mut [] } else { self.events.as_mut_slice() };
         for event in events.iter_mut().rev() {

@@ -60,11 +60,21 @@ impl Machine<'_> {
 
     /// Runs a side of a condition. `parts_lanes`: whether lanes of a warp may take different sides.
     fn run_body(&mut self, body: &[Stmt], parts_lanes: bool) {
-        let leaves = parts_lanes && !self.state.loops.is_empty() && leaves_loop(body);
+        let leaves = parts_lanes && self.leaves_loop(body);
         let before = self.around.leaves_loop;
         self.around.leaves_loop |= leaves;
         self.run(body);
         self.around.leaves_loop = before;
+    }
+
+    /// Whether a branch ends by leaving a loop around it, and not only a `switch`.
+    fn leaves_loop(&self, body: &[Stmt]) -> bool {
+        body.last().is_some_and(|last| match &last.kind {
+            StmtKind::Return(_) => self.state.loops.iter().any(|it| !it.switch),
+            StmtKind::Break => self.state.loops.last().is_some_and(|it| !it.switch),
+            StmtKind::Block(inner) => self.leaves_loop(inner),
+            _ => false,
+        })
     }
 
     /// Whether lanes vote on what data choose for each of them.
@@ -355,15 +365,6 @@ fn only_leaves(body: &[Stmt]) -> bool {
     body.last().is_some_and(|last| match &last.kind {
         StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
         StmtKind::Block(inner) => only_leaves(inner),
-        _ => false,
-    })
-}
-
-/// Whether a branch ends by leaving the loop around it.
-fn leaves_loop(body: &[Stmt]) -> bool {
-    body.last().is_some_and(|last| match &last.kind {
-        StmtKind::Return(_) | StmtKind::Break => true,
-        StmtKind::Block(inner) => leaves_loop(inner),
         _ => false,
     })
 }

@@ -109,7 +109,9 @@ impl Machine<'_> {
             return false;
         }
         match (&item.kind, self.type_of(item)) {
-            (ExprKind::InitList(_) | ExprKind::Unsupported(_) | ExprKind::Pack(_) | ExprKind::Null, _) => true,
+            (ExprKind::InitList(_) | ExprKind::Unsupported(_) | ExprKind::Pack(_) | ExprKind::Null, _) => {
+                true
+            }
             (_, Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..)) => true,
             (_, of @ Ty::Record(_)) => {
                 let first = layout.fields.first();

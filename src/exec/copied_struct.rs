@@ -22,10 +22,9 @@ impl Machine<'_> {
         self.record_parts(AccessOp::Load, pointer, parts, span);
     }
 
-    /// The members of an object of which it is known where it lies, if they are copied as if each were named.
+    /// The members of an object, if they are copied as if each were named.
     fn parts_copied(&self, pointer: &Pointer) -> Option<Vec<(u64, u64)>> {
         let layout = self.shared_record(pointer)?;
-        let Target::Memory(_, Offset::Known(_)) = pointer.target else { return None };
         let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
         copied_struct::copied_by_members(layout.align, size, &members_used(&pointer.pointee, layout, None)?)
     }

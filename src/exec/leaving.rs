@@ -143,8 +143,8 @@ impl Machine<'_> {
             !self.state.loops.is_empty() && self.around.splits.len() > self.looping.around_iteration;
     }
 
-    /// What a loop leaves behind that was run for all its iterations at once. `start`: the state in front of it; `apart`: whether threads may leave it in
-    /// different iterations.
+    /// What a loop leaves behind that was run for all its iterations at once. `start`: the state in front of it; `apart`:
+    /// whether threads may leave it in different iterations.
     pub(super) fn settle_loop(&mut self, start: &State, apart: bool, rounds: Rounds, span: Span) {
         let entered = start.active;
         let covers = self.everyone().minus(&entered).is_empty();

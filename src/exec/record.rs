@@ -169,11 +169,14 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
     ) -> usize {
         let tiles_fit = self.at_hand.tiles_fit;
+        // A narrow member may be of a class.
+        let is_narrow = self.at_hand.member.is_some() && bytes.is_none_or(|bytes| bytes < 4);
+        let is_scalar = matches!(ty, Ty::Scalar(_)) && (!is_narrow || self.at_hand.copies);
         self.requests.site(&mut self.trace.accesses, (span, op, array, bytes), atomic, tiles_fit, || Access {
             atomic,
             bytes,
             align: split_alignment(ty, bytes),
-            scalar: matches!(ty, Ty::Scalar(_)),
+            scalar: is_scalar,
             copies: self.at_hand.copies,
             joins_members: joined_members(ty, bytes),
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),

@@ -103,7 +103,7 @@ impl Machine<'_> {
         };
         let most = if self.mode == Mode::Host { MOST_OF_HOST } else { MOST };
         let is_full = self.around.left.len() >= most;
-        // What has nothing in common with any of them is kept besides: there are few such ways out.
+        // What has nothing in common with any of them is kept as well: there are few such ways out.
         let Some(at) = self.around.left.iter().rposition(together).filter(|_| is_full) else {
             return self.around.left.push(left);
         };

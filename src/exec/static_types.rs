@@ -117,8 +117,8 @@ impl Machine<'_> {
         }
     }
 
-    /// `x.data_ptr<T>()` of an object of a class that is not seen: as in PyTorch, a pointer to `T`, perhaps to one that
-    /// is `const`.
+    /// `x.data_ptr<T>()` of an object of a class that is not seen: as in PyTorch, a pointer to `T`, which
+    /// is not told to be `const`.
     fn type_of_tensor_data(&mut self, callee: &Expr, args: &[Expr]) -> Option<Ty> {
         const DATA: [&str; 4] = ["data_ptr", "mutable_data_ptr", "const_data_ptr", "data"];
         let ExprKind::Member { base, name, args: Some(written), .. } = &callee.kind else { return None };

@@ -39,7 +39,7 @@ impl FirstRounds {
         FirstRounds(found)
     }
 
-    /// Whether an access stands in such a loop and is done in its first round as in any other, as far as it is known.
+    /// Whether an offset names the round of such a loop, and the access is done in the first round as in any other.
     pub(super) fn are_of(&self, event: &AccessEvent) -> bool {
         let needs_another = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
         let mut terms = event.offset.iter().flat_map(|offset| &offset.terms);

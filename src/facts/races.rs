@@ -10,7 +10,8 @@
 //!                            thread 0 reads what thread 1 wrote: the same within a warp
 //! ```
 //!
-//! Only accesses that surely happen count, at offsets that are known except for what all threads share. If all
+//! Only accesses that surely happen count, at offsets that are known except for what all threads share, of which the number of a
+//! round may be taken to be 0 (`first_rounds`). If all
 //! threads write in one statement and a thread then reads its own result there, that is not reported. An update such
 //! as `sum += x` is: one thread's addition is lost. Two writes are reported if their values surely differ.
 //!
@@ -310,13 +311,16 @@ fn shared_offset(
             let remainder = tree.remainder(*id).filter(|it| it.of == of).map(|it| it.at(0));
             remainder.or_else(|| tree.at_zero(*id, of))
         };
+        let is_unordered = first_rounds.is_some_and(|loops| loops.has(*id));
         let first = match round {
             Round::First(of) if of == *id => Some(0),
             Round::First(of) => at_first(of),
+            // The round after the first.
+            Round::Next(of) if of == *id && is_unordered => Some(1),
             Round::Any | Round::Next(_) => None,
         };
         let of_loops = || match first_rounds {
-            Some(loops) if loops.has(*id) => Some(0),
+            Some(_) if is_unordered => Some(0),
             Some(loops) => loops.all().find_map(at_first),
             None => None,
         };

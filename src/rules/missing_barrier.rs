@@ -1,8 +1,8 @@
 //! ## What it does
 //! Finds two accesses to the same byte of shared memory by threads of different warps, one of which writes, with no
-//! barrier in between. They may be in straight-line code, in successive iterations of a loop, or before a loop and in
-//! its first iteration. Two writes count if their values surely differ. A plain access and an atomic count, too, such as
-//! a counter that is cleared or read while other threads still add to it.
+//! barrier in between. They may be in straight-line code, in successive iterations of a loop, or one outside of a loop
+//! and one in its first iteration. Two writes count if their values surely differ. A plain access and an atomic count,
+//! too, such as a counter that is cleared or read while other threads still add to it.
 //!
 //! | | |
 //! |---|---|
@@ -64,7 +64,8 @@
 //!   `atomicOr(&flag, 1)`; what stands between a loop that waits by an atomic and the atomic that lets others go
 //!   on; kernels with `volatile` and loops that may wait for what they read; kernels that may have an object of a class that hides a
 //!   barrier in a constructor, a destructor or an operator other than `operator()`.
-//! - Only successive iterations of a loop are compared.
+//! - Only successive iterations of a loop are compared. Of a loop of unknown length in which nothing orders threads, the
+//!   first iteration is compared with what stands before or behind it.
 //! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
 //!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes
 //!   the barrier, because only the author knows where all threads pass.

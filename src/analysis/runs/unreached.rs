@@ -20,7 +20,7 @@ use crate::ir::program::Program;
 use crate::ir::visit::{called_names, children, own_exprs, own_stmts};
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The most functions that are looked into.
@@ -48,7 +48,12 @@ pub(super) fn add(program: &Program, kernel: &Arc<Function>, trace: &mut Trace) 
         next += 1;
     }
     for (at, function) in functions.into_iter().enumerate() {
-        let mut found = Found { declared: Vec::new(), held: FxHashMap::default(), trace: &mut *trace };
+        let mut found = Found {
+            declared: Vec::new(),
+            held: FxHashMap::default(),
+            numbers: FxHashSet::default(),
+            trace: &mut *trace,
+        };
         found.statements(function.body.as_deref().unwrap_or(&[]));
         if at == 0 {
             found.list_declared();
@@ -61,6 +66,8 @@ struct Found<'a> {
     declared: Vec<&'a Declaration>,
     /// Those to which other variables lead.
     held: FxHashMap<LocalId, Vec<&'a Declaration>>,
+    /// Those that hold numbers, and so lead nowhere.
+    numbers: FxHashSet<LocalId>,
     trace: &'a mut Trace,
 }
 
@@ -85,6 +92,9 @@ impl<'a> Found<'a> {
             let shared = |it: &&Declaration| matches!(it.storage, Storage::Shared | Storage::DynamicShared);
             self.declared.extend(list.iter().filter(shared));
             for variable in list.iter().filter(|it| !shared(it)) {
+                if matches!(variable.ty, Type::Scalar(_)) {
+                    self.numbers.insert(variable.local);
+                }
                 variable.init.iter().for_each(|init| self.hold(variable.local, init));
             }
         }
@@ -174,6 +184,9 @@ impl<'a> Found<'a> {
 
     /// A variable is made from a value, and leads to the shared ones to which that leads.
     fn hold(&mut self, local: LocalId, value: &Expr) {
+        if self.numbers.contains(&local) {
+            return;
+        }
         let mut arrays = Vec::new();
         self.leads(value, &mut arrays);
         for array in arrays {
