@@ -46,35 +46,15 @@ impl Machine<'_> {
                 None => {}
             }
         }
-        let parts_lanes = !truth.decided && !truth.uniform;
         let sides = if truth.uniform { Rc::default() } else { select::of_statement(then, otherwise) };
         self.with_sides(sides, |machine| {
             machine.fork(
                 &truth,
                 span,
-                &mut |machine, side| machine.run_body(if side { then } else { otherwise }, parts_lanes),
+                &mut |machine, side| machine.run(if side { then } else { otherwise }),
                 [then.is_empty(), otherwise.is_empty()],
             );
         });
-    }
-
-    /// Runs a side of a condition. `parts_lanes`: whether lanes of a warp may take different sides.
-    fn run_body(&mut self, body: &[Stmt], parts_lanes: bool) {
-        let leaves = parts_lanes && self.leaves_loop(body);
-        let before = self.around.leaves_loop;
-        self.around.leaves_loop |= leaves;
-        self.run(body);
-        self.around.leaves_loop = before;
-    }
-
-    /// Whether a branch ends by leaving a loop around it, and not only a `switch`.
-    fn leaves_loop(&self, body: &[Stmt]) -> bool {
-        body.last().is_some_and(|last| match &last.kind {
-            StmtKind::Return(_) => self.state.loops.iter().any(|it| !it.switch),
-            StmtKind::Break => self.state.loops.last().is_some_and(|it| !it.switch),
-            StmtKind::Block(inner) => self.leaves_loop(inner),
-            _ => false,
-        })
     }
 
     /// Whether lanes vote on what data choose for each of them.

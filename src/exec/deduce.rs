@@ -156,11 +156,9 @@ fn deduce_record(
             continue;
         }
         let bound = match &special {
-            Some(special) => special.get(at),
+            Some(special) => special.get(at).filter(|bound| !matches!(bound, Binding::Type(Ty::Unknown(_)))),
             None => argument_bound(layout, at),
         };
-        let bound =
-            bound.filter(|bound| special.is_none() || !matches!(bound, Binding::Type(Ty::Unknown(_))));
         if let Some(bound) = bound.cloned() {
             env.bindings.insert(name.clone(), bound);
         }
@@ -316,7 +314,7 @@ pub(super) fn instance_fit(
     for (at, arg) in args.iter().enumerate() {
         let bound = match &special {
             Some(special) => special.get(at),
-            None => layout.env.bindings.get(&record.template_params[at].name),
+            None => argument_bound(layout, at),
         };
         let differs = match (arg, bound) {
             (TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }), _) if is_open(&path.name) => {

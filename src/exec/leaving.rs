@@ -14,7 +14,7 @@ use super::machine::{Machine, State};
 use super::revised::part_or_around;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
-use crate::ir::{Expr, Name, Type};
+use crate::ir::{Expr, Name, Stmt, StmtKind, Type};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -135,6 +135,16 @@ impl Machine<'_> {
     /// The threads that are on their way to a label.
     pub(super) fn jumping(&self) -> ThreadSet {
         self.state.jumps.iter().fold(ThreadSet::NONE, |all, (_, threads)| all.or(threads))
+    }
+
+    /// Whether statements end by leaving a loop around them, and not only a `switch`.
+    pub(super) fn leaves_loop(&self, body: &[Stmt]) -> bool {
+        body.last().is_some_and(|last| match &last.kind {
+            StmtKind::Return(_) => self.state.loops.iter().any(|it| !it.switch),
+            StmtKind::Break => self.state.loops.last().is_some_and(|it| !it.switch),
+            StmtKind::Block(inner) => self.leaves_loop(inner),
+            _ => false,
+        })
     }
 
     /// Threads that leave under a condition on which they differ leave in different iterations.

@@ -329,9 +329,10 @@ impl Machine<'_> {
             let layout = self.qualifying_class(&of);
             layout.and_then(|layout| {
                 let scoped = self.member_constant(&layout, &name);
-                let is_enumeration = self.program.enumeration(owner).is_some();
-                let plain = |machine: &mut Self| machine.member_constant(&layout, &path.name);
-                scoped.or_else(|| if is_enumeration { plain(self) } else { None })
+                if scoped.is_none() && self.program.enumeration(owner).is_some() {
+                    return self.member_constant(&layout, &path.name);
+                }
+                scoped
             })
         };
         of_class.or_else(|| {

@@ -16,7 +16,10 @@ impl Machine<'_> {
     /// Runs statements until no thread is active.
     pub(crate) fn run(&mut self, stmts: &[Stmt]) {
         let entered = self.state.active;
+        let around = self.around.leaves_loop;
+        self.around.leaves_loop |= self.leaves_loop(stmts);
         self.run_each(stmts);
+        self.around.leaves_loop = around;
         if self.program.has_destructors() || self.program.has_host_destructors() {
             self.destroy(stmts, &entered);
         }

@@ -40,19 +40,29 @@ impl FirstRounds {
     }
 
     /// Whether an offset names the round of such a loop, and the access is done in the first round as in any other.
-    pub(super) fn are_of(&self, event: &AccessEvent) -> bool {
+    pub(super) fn are_of(&self, event: &AccessEvent, tree: &EventTree) -> bool {
         let needs_another = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
         let mut terms = event.offset.iter().flat_map(|offset| &offset.terms);
-        terms.any(|(id, _)| self.0.contains(id)) && !event.assumptions.iter().any(needs_another)
+        terms.any(|(id, _)| self.first_value(*id, tree).is_some())
+            && !event.assumptions.iter().any(needs_another)
     }
 
-    /// Whether this is the number of a round.
+    /// What the number of such a round, or what is made of it, is in the first round.
+    pub(super) fn first_value(&self, symbol: SymbolId, tree: &EventTree) -> Option<i64> {
+        if self.has(symbol) {
+            return Some(0);
+        }
+        self.0.iter().find_map(|round| at_first(symbol, *round, tree))
+    }
+
+    /// Whether this is the number of such a round.
     pub(super) fn has(&self, symbol: SymbolId) -> bool {
         self.0.contains(&symbol)
     }
+}
 
-    /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = SymbolId> + '_ {
-        self.0.iter().copied()
-    }
+/// What is made of the number of a round, as its remainder is, where that is 0.
+pub(super) fn at_first(symbol: SymbolId, round: SymbolId, tree: &EventTree) -> Option<i64> {
+    let remainder = tree.remainder(symbol).filter(|it| it.of == round).map(|it| it.at(0));
+    remainder.or_else(|| tree.at_zero(symbol, round))
 }

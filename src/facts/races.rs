@@ -22,7 +22,7 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
-use super::first_rounds::FirstRounds;
+use super::first_rounds::{FirstRounds, at_first};
 use super::guards::{Guards, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics};
 use super::spins::behind_waits;
@@ -281,7 +281,7 @@ fn groups<'a>(
         let Some(on_both_sides) = is_under else { continue };
         let access = &trace.accesses[event.access];
         let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
-        let of_first = first_rounds.are_of(event).then_some(first_rounds);
+        let of_first = first_rounds.are_of(event, &trace.tree).then_some(first_rounds);
         for rounds in std::iter::once(None).chain(of_first.map(Some)) {
             let Some((base, terms)) = shared_offset(offset, (round, rounds), &trace.tree, shape) else {
                 continue;
@@ -307,23 +307,14 @@ fn shared_offset(
     let mut terms = Vec::new();
     for (id, factor) in &offset.terms {
         let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
-        let at_first = |of: SymbolId| {
-            let remainder = tree.remainder(*id).filter(|it| it.of == of).map(|it| it.at(0));
-            remainder.or_else(|| tree.at_zero(*id, of))
-        };
-        let is_unordered = first_rounds.is_some_and(|loops| loops.has(*id));
         let first = match round {
             Round::First(of) if of == *id => Some(0),
-            Round::First(of) => at_first(of),
+            Round::First(of) => at_first(*id, of, tree),
             // The round after the first.
-            Round::Next(of) if of == *id && is_unordered => Some(1),
+            Round::Next(of) if of == *id && first_rounds.is_some_and(|loops| loops.has(of)) => Some(1),
             Round::Any | Round::Next(_) => None,
         };
-        let of_loops = || match first_rounds {
-            Some(_) if is_unordered => Some(0),
-            Some(loops) => loops.all().find_map(at_first),
-            None => None,
-        };
+        let of_loops = || first_rounds.and_then(|loops| loops.first_value(*id, tree));
         if let Some(first) = first.or_else(of_loops) {
             base = base.add(&Lanes::constant(first.wrapping_mul(constant)), shape);
             continue;

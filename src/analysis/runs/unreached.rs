@@ -279,23 +279,13 @@ impl<'a> Found<'a> {
         Some((variable, extent))
     }
 
-    /// An argument of a call, which may be the address of a variable.
+    /// An argument of a call, which may lead to variables. What another call gives back is that call's own.
     fn handed(&mut self, call: &Expr, arg: &Expr) {
-        let within = match &arg.kind {
-            ExprKind::AddressOf(place) => self.within(place),
-            ExprKind::Cast(_, inner) | ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, inner, _) => {
-                return self.handed(call, inner);
-            }
-            _ => self.within(arg).filter(|(_, extent)| *extent == Extent::Whole),
-        };
-        match within.filter(|(_, extent)| *extent != Extent::Behind) {
-            Some((variable, _)) => self.hand_over(call, variable),
-            None => {
-                let held =
-                    if let ExprKind::Local(local) = arg.kind { self.held_by(local) } else { Vec::new() };
-                held.into_iter().for_each(|variable| self.hand_over(call, variable));
-            }
+        let mut arrays = Vec::new();
+        if !matches!(arg.kind, ExprKind::Call { .. }) {
+            self.leads(arg, &mut arrays);
         }
+        arrays.into_iter().for_each(|variable| self.hand_over(call, variable));
     }
 
     /// Who is called may access a variable.
