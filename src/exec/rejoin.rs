@@ -14,7 +14,7 @@
 use super::join::Join;
 use super::machine::{Exit, Left, Machine, Mode, State};
 use super::value::NOWHERE;
-use crate::domain::{Origin, Reason, Unknown};
+use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::RequestMark;
 
 /// The most states that are kept, each for itself: of a kernel, and of host code, where each may give another block.
@@ -24,7 +24,7 @@ const MOST_OF_HOST: usize = 128;
 impl Machine<'_> {
     /// Keeps a state in which all threads left, or none, until what it left ends.
     pub(crate) fn note_left(&mut self, state: State) {
-        let some = |bits: Option<crate::domain::ThreadSet>| bits.is_some_and(|bits| !bits.is_empty());
+        let some = |bits: Option<ThreadSet>| bits.is_some_and(|bits| !bits.is_empty());
         let exit = if some(state.loops.last().map(|mask| mask.continued)) {
             Exit::Continue
         } else if some(state.loops.last().map(|mask| mask.broken)) {
@@ -189,8 +189,14 @@ impl Machine<'_> {
         if !back.is_empty() {
             self.compiler.registers.forget();
         }
-        for Left { state: mut held, varying, .. } in back {
-            let active = self.state.active;
+        for Left { exit, state: mut held, varying, .. } in back {
+            // Those who stayed may all have left the loop since, while these go on to its next round.
+            let on = match (exit, held.loops.last()) {
+                (Exit::Continue, Some(mask)) => mask.continued,
+                _ => ThreadSet::NONE,
+            };
+            let active = self.state.active.or(&on);
+            let doubt = varying.clone().filter(|_| active != self.state.active);
             let all = self.world.all;
             (held.active, self.state.active) = (all, all);
             let how = match varying {
@@ -207,6 +213,7 @@ impl Machine<'_> {
             };
             self.merge(held, &how);
             self.state.active = active;
+            doubt.iter().for_each(|why| self.state.add_doubt(why));
         }
     }
 }
