@@ -29,6 +29,9 @@ pub struct Barrier {
     /// The condition on what each thread reads for itself that may keep threads from it and not from what follows, if
     /// there is one.
     pub by_own_data: Option<Span>,
+    /// The threads that may have left the loop around before, and the condition that decides, at which no other
+    /// threads look.
+    pub left_in_part: Option<(ThreadSet, Span)>,
     /// The number of participating threads it names, if it does.
     pub count: Option<i64>,
     /// The threads that do not come to it, by the condition that keeps them away.

@@ -20,8 +20,9 @@ mod absent;
 pub(crate) mod contents;
 mod repeated;
 
-use super::machine::Machine;
+use super::machine::{Departure, Machine};
 use crate::builtins::{self, Kind};
+use crate::domain::ThreadSet;
 use crate::events::{Absence, Barrier, Event, Split, SplitKind, Then};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Storage, Type};
@@ -57,7 +58,7 @@ impl Machine<'_> {
         let all = self.state.doubt.is_none().then(|| expected.minus(&self.state.active).is_empty());
         let missing = expected.minus(&self.state.active);
         let mut splits: Vec<Split> = self.around.splits.clone();
-        for (lanes, split) in &self.around.departures {
+        for Departure { threads: lanes, split, .. } in &self.around.departures {
             let known = splits.iter().any(|s| s.id == split.id);
             if !known && (!lanes.and(&missing).is_empty() || split.kind != SplitKind::Known) {
                 splits.push(split.clone());
@@ -86,6 +87,7 @@ impl Machine<'_> {
                 _ => None,
             },
             by_own_data: self.kept_by_own_data(),
+            left_in_part: self.left_in_part(false),
             absences: Vec::new(),
         };
         let seen = |b: &Barrier| {
@@ -123,7 +125,7 @@ impl Machine<'_> {
             self.around
                 .departures
                 .iter()
-                .map(|(_, split)| split)
+                .map(|left| &left.split)
                 .filter(|split| split.of_loop)
                 .filter(is_data)
         };
@@ -135,6 +137,24 @@ impl Machine<'_> {
             .next()
             .filter(|_| all_own && self.state.doubt.is_some())
             .map(|split| split.span)
+    }
+
+    /// Who may have left the loop around, `for_good` or only a round of it, and by which condition, that no other thread
+    /// looks at.
+    fn left_in_part(&self, for_good: bool) -> Option<(ThreadSet, Span)> {
+        let around = |left: &Departure| self.around.splits.iter().any(|split| split.id == left.split.id);
+        let others = |left: &Departure| !self.state.active.minus(&left.threads).is_empty();
+        let left = self.around.departures.iter().filter(|left| !around(left) && others(left));
+        left.filter(|left| left.for_good || !for_good).find_map(|left| Some((left.threads, left.of_part?)))
+    }
+
+    /// A loop ends in which there were barriers from the one of this number on: who may have left does not come to
+    /// them in the next round.
+    pub(super) fn miss_next_round(&mut self, from: usize) {
+        let Some(left) = self.left_in_part(true) else { return };
+        for barrier in self.trace.barriers.iter_mut().skip(from) {
+            barrier.left_in_part.get_or_insert(left);
+        }
     }
 
     /// The threads that do not come to a barrier, as far as it is known at it.
@@ -194,13 +214,19 @@ impl Machine<'_> {
 
     /// Notes that the active threads leave a function or loop because of the conditions around.
     /// `of_loop`: they leave a loop, by a bound that is then as good as its condition.
-    pub(crate) fn note_departure(&mut self, of_loop: bool) {
+    /// `for_good`: and do not come back in its next round.
+    pub(crate) fn note_departure(&mut self, of_loop: bool, for_good: bool) {
         let Some(mut split) = self.around.splits.last().cloned() else { return };
         if let (SplitKind::Guard(bound), true) = (&split.kind, of_loop) {
             split.kind = SplitKind::Iterations(bound.clone());
         }
         split.of_loop |= of_loop;
-        self.around.departures.push((self.state.active, split));
+        let splits = self.around.splits.len();
+        let is_loop = of_loop && self.state.loops.last().is_some_and(|it| !it.switch);
+        let is_part = is_loop && splits > self.looping.around_iteration && split.kind == SplitKind::Known;
+        let asked = self.around.alike.last().filter(|(around, _)| is_part && *around == splits);
+        let of_part = asked.map(|(_, cond)| *cond);
+        self.around.departures.push(Departure { threads: self.state.active, split, of_part, for_good });
     }
 
     /// Notes that the active threads leave the kernel, because of the conditions around.

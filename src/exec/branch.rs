@@ -91,7 +91,19 @@ impl Machine<'_> {
             instead.run(machine, |machine| run(machine, side));
             machine.end_branch(&mark);
         };
+        let (is_alike, departures) = (truth.is_alike(), self.around.departures.len());
+        if is_alike {
+            self.around.alike.push((self.around.splits.len(), span));
+        }
         self.run_sides(truth, span, &mut run_apart, empty);
+        if is_alike {
+            self.around.alike.pop();
+            let mut left = self.around.departures.iter().skip(departures);
+            // The others go on whether these left or not.
+            if left.any(|left| left.of_part == Some(span)) {
+                self.state.add_doubt(&truth.reason(span));
+            }
+        }
         instead.join(self);
         self.end_branch(&mark);
     }
@@ -114,9 +126,7 @@ impl Machine<'_> {
         {
             return self.run_guard(id, truth, *taken, words, span, run, empty);
         }
-        let why = truth.why.clone().unwrap_or_else(|| {
-            Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
-        });
+        let why = truth.reason(span);
         let start = self.state.clone();
         let marks = self.state.assumptions.len();
         if let Some((_, words)) = &truth.guard {

@@ -90,6 +90,17 @@ impl Truth {
         }
     }
 
+    /// Whether it is not decided, no bound decides it, and it is the same for all active threads.
+    pub(super) fn is_alike(&self) -> bool {
+        self.uniform && !self.decided && (self.guard.is_none() || self.mixed)
+    }
+
+    /// Why it is not decided.
+    pub(super) fn reason(&self, span: Span) -> Unknown {
+        let why = || Unknown::new(Reason::DataDependentMask, span, "a condition that is not known");
+        self.why.clone().unwrap_or_else(why)
+    }
+
     /// Who takes the branch where it holds, or the one where it fails.
     pub(super) fn taken(&self, holds: bool) -> Taken {
         let side = usize::from(!holds);

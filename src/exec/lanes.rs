@@ -225,7 +225,7 @@ impl Machine<'_> {
         let differs = |split: &&Split| !matches!(split.kind, SplitKind::Iterations(_));
         // Those who left the kernel as data decided are not waited for.
         let counts = |split: &&Split| !split.kind.is_data() || split.of_loop;
-        let left = self.around.departures.iter().map(|(_, split)| split).filter(counts);
+        let left = self.around.departures.iter().map(|left| &left.split).filter(counts);
         self.around.splits.iter().chain(left).filter(differs).cloned().collect()
     }
 

@@ -30,7 +30,7 @@ impl Machine<'_> {
         let depth = self.state.frames.len();
         // Threads that leave the kernel are not waited for.
         if depth > 1 || self.in_lambda() {
-            self.note_departure(false);
+            self.note_departure(false, true);
             self.note_apart();
         } else {
             self.note_exit();
@@ -93,7 +93,7 @@ impl Machine<'_> {
 
     /// The active threads leave a loop for good, or an iteration of it.
     pub(super) fn leave_loop(&mut self, for_good: bool) {
-        self.note_departure(true);
+        self.note_departure(true, for_good);
         let active = self.state.active;
         if for_good && self.state.loops.last().is_some_and(|mask| !mask.switch) {
             self.note_apart();
@@ -110,7 +110,7 @@ impl Machine<'_> {
 
     /// The active threads go to a label that follows.
     pub(super) fn jump(&mut self, label: &Name) {
-        self.note_departure(false);
+        self.note_departure(false, true);
         self.note_apart();
         self.around.returns += 1;
         let active = self.state.active;

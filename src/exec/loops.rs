@@ -204,7 +204,9 @@ impl Machine<'_> {
         self.around.splits.extend(split);
         let (left, ended) = (self.left_mark(), self.around.ended.len());
         self.looping.around_iteration = self.around.splits.len();
+        let barriers = self.trace.barriers.len();
         self.run(parts.body);
+        self.miss_next_round(barriers);
         self.rejoin_iteration(left);
         self.settle_ended(ended);
         if pushed {

@@ -30,7 +30,7 @@ use crate::slice::{Given, Part, Slice};
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub(crate) use around::{Around, Exit, Left};
+pub(crate) use around::{Around, Departure, Exit, Left};
 pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
 pub(crate) use compiler::{ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};

@@ -12,6 +12,7 @@
 //! | wait in another branch at the same time, in whole warps | note |
 //! | do something that is not followed | note |
 //! | reach it or not, as what each thread reads from global memory decides | note |
+//! | may have left the loop around it, by a condition that no other threads look at | note |
 //!
 //! `barrier-after-exit` covers threads that exit without waiting anywhere.
 //!
@@ -260,12 +261,16 @@ fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
     let mut notes: Vec<(Span, Diagnostic)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for barrier in &kernel.trace.barriers {
-            let Some(cond) = barrier.by_own_data.filter(|_| barrier.count.is_none()) else { continue };
-            if told.contains(&barrier.span) {
+            if told.contains(&barrier.span) || barrier.count.is_some() {
                 continue;
             }
+            let note = match (barrier.by_own_data, barrier.left_in_part) {
+                (Some(cond), _) => words::describe_by_data(case, run, barrier, cond),
+                (None, Some((threads, cond))) => words::describe_in_part(case, run, barrier, &threads, cond),
+                (None, None) => continue,
+            };
             told.push(barrier.span);
-            let note = words::describe_by_data(case, run, barrier, cond);
+            let cond = note.labels[0].0;
             match notes.iter_mut().find(|(of, one)| (*of, &one.message) == (cond, &note.message)) {
                 Some((_, one)) => one.labels.push((barrier.span, "likewise".to_owned())),
                 None => notes.push((cond, note)),

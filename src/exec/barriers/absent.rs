@@ -2,7 +2,7 @@
 
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{Absence, Barrier, Split, SplitKind, Then};
-use crate::exec::machine::{Absent, Machine};
+use crate::exec::machine::{Absent, Departure, Machine};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -188,7 +188,7 @@ impl Machine<'_> {
                 }
                 None => {
                     let around = |s: &Split| s.span == absence.split.span;
-                    let departed = self.around.departures.iter().any(|(_, split)| around(split));
+                    let departed = self.around.departures.iter().any(|left| around(&left.split));
                     let bound = match &absence.split.kind {
                         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => Some(bound),
                         _ => None,
@@ -214,7 +214,7 @@ impl Machine<'_> {
                 let absent = &self.state.course.absent[at];
                 let Some((_, absence)) = self.absence(absent) else { continue };
                 // Who left by a `return` does not come again.
-                let gone = |(_, split): &(ThreadSet, Split)| {
+                let gone = |Departure { split, .. }: &Departure| {
                     split.span == absence.split.span && !split.of_loop && absence.threads.is_none()
                 };
                 if !here.contains(&absent.barrier) || self.around.departures.iter().any(gone) {

@@ -25,8 +25,11 @@ pub struct Around {
     /// The numbers of those splits that kept threads from a barrier and that the condition of the `if` repeats which
     /// runs: they do not go on there.
     pub repeated: Vec<u32>,
+    /// The undecided conditions around the code that runs that are the same for all active threads: how many splits
+    /// are around each, and where it stands.
+    pub alike: Vec<(usize, Span)>,
     /// Where threads left a function or loop under a condition, innermost last.
-    pub departures: Vec<(ThreadSet, Split)>,
+    pub departures: Vec<Departure>,
     /// States in which one side of a branch left a loop or function that the other stayed in.
     pub left: Vec<Left>,
     /// Where requests begin of sides that blocks take to the end of the kernel, and of what the others do instead.
@@ -49,6 +52,19 @@ impl Around {
             _ => &self.calls,
         }
     }
+}
+
+/// Threads that left a function or loop under a condition.
+#[derive(Clone)]
+pub(crate) struct Departure {
+    /// Who.
+    pub threads: ThreadSet,
+    /// The condition that parted them from others.
+    pub split: Split,
+    /// An undecided condition that only those look at whom the split let through: `if (t == 0) { if (data[k]) break; }`.
+    pub of_part: Option<Span>,
+    /// Whether they do not come back in the next round of the loop.
+    pub for_good: bool,
 }
 
 /// How a side of a branch left.

@@ -2,7 +2,7 @@
 
 use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::domain::{Shape, Unknown};
+use crate::domain::{Shape, ThreadSet, Unknown};
 use crate::events::{Absence, Barrier, Missing, Split, SplitKind, Then};
 use crate::rules::{Case, barrier_after_exit, block_help, merged};
 use crate::source::Span;
@@ -68,6 +68,37 @@ pub(super) fn describe_by_data(case: &Case<'_>, run: usize, barrier: &Barrier, c
                 loop ends, for example with `__syncthreads_or`";
     Diagnostic {
         labels: vec![(cond, "what each thread reads decides for that thread alone".to_owned())],
+        notes,
+        helps: vec![help.to_owned()],
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain(RULE.id, Level::Note, barrier.span, message)
+    }
+}
+
+/// A barrier in a loop that threads may have left, by a condition that the others do not look at.
+pub(super) fn describe_in_part(
+    case: &Case<'_>,
+    run: usize,
+    barrier: &Barrier,
+    threads: &ThreadSet,
+    cond: Span,
+) -> Diagnostic {
+    let name = &barrier.name;
+    let who = threads.threads().next().map_or_else(String::new, |first| thread(case, run, first));
+    let who = match threads.count() {
+        1 => format!("only {who} looks"),
+        count => format!("only {count} threads look, among them {who},"),
+    };
+    let message = format!("possibly divergent barrier: some threads may leave before this `{name}`");
+    let mut notes = vec![
+        "the other threads stay in the loop and wait here without them".to_owned(),
+        case.block_words(run),
+    ];
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
+    let help = "let all threads leave together: write the decision to shared memory, and let every thread read it after \
+                a barrier";
+    Diagnostic {
+        labels: vec![(cond, format!("{who} at this"))],
         notes,
         helps: vec![help.to_owned()],
         kernel: case.runs[run].kernel.clone(),
