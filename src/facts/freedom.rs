@@ -28,7 +28,7 @@ mod without;
 use crate::domain::{Shape, SymbolId, ThreadSet};
 use crate::events::{AccessEvent, Assumption, Branches, Differs, Event, PerTile, Trace};
 use crate::source::Span;
-use live::{Live, within};
+use live::Live;
 use meet::{Meeting, Relation, Side};
 use pair::{Kind, Memory, kind};
 use std::ops::Range;
@@ -96,6 +96,8 @@ struct Loop<'a> {
     inside: Vec<usize>,
     rest: Option<SymbolId>,
     branches: &'a Branches,
+    /// The branches that lead to the end of a round: a block that takes others leaves the loop.
+    end: &'a Branches,
 }
 
 /// The proof, or the doubts about it, for a run with a block of this shape.
@@ -222,12 +224,13 @@ impl<'a> Walk<'a> {
             match event {
                 Event::Loop { .. } => depth += 1,
                 Event::NextRound if depth == 1 => inside.push(at),
-                Event::EndOfLoop { round, rest, .. } => {
+                Event::EndOfLoop { round, rest, end, .. } => {
                     depth -= 1;
                     if depth == 0 {
                         let (body, first_symbol) = (begin + 1..at, *first_symbol);
                         let (runs, round, rest) = (*runs, *round, *rest);
-                        return Some(Loop { body, first_symbol, runs, round, inside, rest, branches });
+                        let end = &end.branches;
+                        return Some(Loop { body, first_symbol, runs, round, inside, rest, branches, end });
                     }
                 }
                 _ => {}
@@ -268,20 +271,23 @@ impl<'a> Walk<'a> {
         if let Some(round) = numbered {
             let mut on_their_way: Vec<Live<'a>> = outer.clone();
             on_their_way.retain(|live| live.is_before_rounds(round));
-            self.later_rounds(body, on_their_way, &|live, by| live.comes_before_round(round, by));
+            self.later_rounds(of, on_their_way, &|live, by| live.comes_before_round(round, by));
         }
         match (first, numbered, of.round) {
             (true, Some(round), _) => {
                 let from = of.first_symbol;
                 whole.extend(inner.iter().filter(|live| !live.is_on_its_way()).map(|live| live.at));
+                // A barrier that only those skip who leave the loop orders one round with the next.
                 let mut before: Vec<Live<'a>> = inner
                     .iter()
+                    .filter(|live| !live.is_before(of.end))
                     .map(|live| live.clone().leaves(of, Relation::Next { round, by: 1, from }))
                     .collect();
                 before = self.pass_by_rounds(of, before, false, Some(&mut early));
                 // What is still open then may be of any pass before.
                 whole.retain(|at| !before.iter().any(|live| live.at == *at));
-                self.later_rounds(body, before, &|live, by| {
+                before.retain(|live| !live.is_before(of.end));
+                self.later_rounds(of, before, &|live, by| {
                     live.relation = Relation::Next { round, by: by + 1, from };
                 });
             }
@@ -331,7 +337,7 @@ impl<'a> Walk<'a> {
     /// Holds copies that are on their way against one round after the other, as long as any is.
     fn later_rounds(
         &mut self,
-        body: &Range<usize>,
+        of: &Loop<'a>,
         mut open: Vec<Live<'a>>,
         put_before: &dyn Fn(&mut Live<'a>, i64),
     ) {
@@ -340,12 +346,13 @@ impl<'a> Walk<'a> {
                 return;
             }
             open.iter_mut().for_each(|live| put_before(live, by));
-            open = self.pass(body.clone(), open, false);
+            open = self.pass(of.body.clone(), open, false);
+            open.retain(|live| !live.is_before(of.end));
         }
         open.iter().for_each(|live| self.doubt(Doubt::Asynchronous(live.event.access)));
     }
 
-    /// Whether each round of a loop has a barrier.
+    /// Whether each round of a loop that is not the last has a barrier.
     fn has_barrier(&self, of: &Loop<'a>) -> bool {
         let mut uncertain = 0;
         let mut open: Vec<bool> = Vec::new();
@@ -360,7 +367,8 @@ impl<'a> Walk<'a> {
                 false
             }
             Event::Barrier { span, is_sure: true, branches, .. } => {
-                uncertain == 0 && within(branches, of.branches) && !self.is_gone(*span)
+                let leads_on = branches.iter().all(|it| of.branches.contains(it) || of.end.contains(it));
+                uncertain == 0 && leads_on && !self.is_gone(*span)
             }
             _ => false,
         })

@@ -136,6 +136,14 @@ fn races_that_are_hard_to_see_stand_as_their_names_say() {
     );
 }
 
+#[test]
+fn loops_that_a_block_leaves_together_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/left-together.cu",
+        "11 runs of kernels with shared memory: 4 proved free of races",
+    );
+}
+
 fn stand_as_named(file: &str, counts: &str) {
     let (standings, summary) = standings(Path::new("."), file);
     let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));
