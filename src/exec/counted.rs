@@ -50,7 +50,8 @@ impl Machine<'_> {
         self.looping.left_of_loop = left;
         let after = self.run_middle(parts, &start, &mark, ahead, open);
         // Who leaves in one of many iterations is told by running each.
-        let after = after.filter(|_| self.left_mark() == left);
+        let together = |state: &State| state.loops.last().is_some_and(|mask| mask.together);
+        let after = after.filter(|after| self.left_mark() == left && !together(after));
         self.around.left.truncate(left);
         self.looping.left_of_loop = left_of_loop;
         self.looping.uneven |= around;

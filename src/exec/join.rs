@@ -103,6 +103,7 @@ impl Machine<'_> {
         for (here, there) in self.state.loops.iter_mut().zip(&held.loops) {
             here.broken = here.broken.and(&there.broken);
             here.continued = here.continued.and(&there.continued);
+            here.together |= there.together;
         }
         let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
         self.state.claims.truncate(both);

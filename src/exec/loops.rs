@@ -88,9 +88,39 @@ impl Machine<'_> {
     fn run_and_note(&mut self, parts: Parts<'_>) -> LoopCode {
         let left = self.left_mark();
         let begin = self.straight_mark(parts);
-        self.run_real(parts);
+        self.run_counted(parts);
         self.rejoin_loop(left);
         self.note_straight(parts, &begin)
+    }
+
+    /// Runs a loop round by round. Where all threads may leave it together in any round, it is not known how many
+    /// there are, so that one is counted for all; the loop is run again for that, once.
+    fn run_counted(&mut self, parts: Parts<'_>) {
+        let key = self.loop_key(parts);
+        let is_known = |machine: &Self| machine.looping.plans.get(&key).is_some_and(|plan| plan.together);
+        if !is_known(self) {
+            let (start, mark, steps, left) =
+                (self.state.clone(), self.trace_mark(), self.steps, self.left_mark());
+            let departures = self.around.departures.len();
+            let rounds = self.run_real(parts);
+            let is_left = self.state.loops.last().is_some_and(|mask| mask.together);
+            if !is_left || rounds < 2 || self.requests.mark() == mark.requests {
+                return;
+            }
+            self.looping.plans.entry(key).or_default().together = true;
+            self.trace_rollback(&mark);
+            self.around.departures.truncate(departures);
+            self.around.left.truncate(left);
+            (self.state, self.steps) = (start, steps);
+        }
+        let mark = self.trace_mark();
+        self.looping.uncounted.push(parts.span);
+        let rounds = self.run_real(parts);
+        self.looping.uncounted.pop();
+        if rounds > 1 {
+            self.trace.note_uncounted(parts.span, Some(rounds));
+            self.requests.share_out(&mark.requests, (parts.span, rounds), &mut self.trace.accesses);
+        }
     }
 
     fn iterations_left(&self) -> u64 {
@@ -103,7 +133,8 @@ impl Machine<'_> {
         }
     }
 
-    fn run_real(&mut self, parts: Parts<'_>) {
+    /// Runs a loop round by round if that can be done, or else all its rounds at once: how many were run one by one.
+    fn run_real(&mut self, parts: Parts<'_>) -> u64 {
         let key = self.loop_key(parts);
         let start = self.state.clone();
         let mark = self.trace_mark();
@@ -132,13 +163,15 @@ impl Machine<'_> {
                             self.trace_rollback(&mark);
                             state.into_iter().for_each(|state| self.state = state);
                         }
-                        return self.run_rest(parts, &mark, iteration);
+                        self.run_rest(parts, &mark, iteration);
+                        return 0;
                     }
                 }
             }
             first = false;
             if self.state.active.is_empty() {
-                return self.note_whole(key, &mark);
+                self.note_whole(key, &mark);
+                return iteration;
             }
             let known_long = iteration == 0 && self.looping.plans.get(&key).is_some_and(|plan| plan.long);
             let left = self.iterations_left();
@@ -168,13 +201,15 @@ impl Machine<'_> {
                 if too_long && !is_always(parts.cond) && !self.trace.long_loops.contains(&parts.span) {
                     self.trace.long_loops.push(parts.span);
                 }
-                return self.run_symbolic(parts);
+                self.run_symbolic(parts);
+                return 0;
             }
             if self.trace.stopped.is_some() {
-                return;
+                return 0;
             }
             self.iterate(parts);
         }
+        0
     }
 
     /// Notes that a loop was run for real to its end, if it has accesses.

@@ -32,6 +32,7 @@ impl Machine<'_> {
         } else {
             Exit::Return
         };
+        self.note_together(exit);
         if !state.jumps.is_empty() {
             self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None, sides: None });
             if self.mode == Mode::Host {
@@ -42,6 +43,17 @@ impl Machine<'_> {
         if !(ends || (self.mode == Mode::Host && !state.exited.is_empty())) {
             self.keep_left(Left { exit, state, varying: None, sides: None });
         }
+    }
+
+    /// All threads may have left in this way, or none.
+    fn note_together(&mut self, exit: Exit) {
+        let innermost = self.state.loops.iter().rposition(|mask| !mask.switch);
+        let left = match exit {
+            Exit::Break if self.state.loops.last().is_some_and(|mask| !mask.switch) => innermost,
+            Exit::Return => Some(0),
+            _ => None,
+        };
+        self.state.loops.iter_mut().skip(left.unwrap_or(usize::MAX)).for_each(|mask| mask.together = true);
     }
 
     /// Does something in the present state, and in those in which host code left what is being run.
@@ -195,6 +207,9 @@ impl Machine<'_> {
                 (Exit::Continue, Some(mask)) => mask.continued,
                 _ => ThreadSet::NONE,
             };
+            if self.state.active.is_empty() && !on.is_empty() {
+                self.note_together(Exit::Break);
+            }
             let active = self.state.active.or(&on);
             let doubt = varying.clone().filter(|_| active != self.state.active);
             let all = self.world.all;

@@ -107,6 +107,8 @@ pub(crate) struct Known {
     pub(crate) long: bool,
     /// It would not have been, but for the steps that were left.
     pub(crate) cut: bool,
+    /// All threads may leave it together in any round.
+    pub(crate) together: bool,
     /// Its rounds are not all alike.
     pub(crate) uneven: bool,
     /// It could not be followed through values that begin with a number that is not known.

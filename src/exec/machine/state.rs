@@ -106,6 +106,8 @@ pub struct LoopMask {
     pub broken: ThreadSet,
     /// Whether it is a `switch`, which is not repeated.
     pub switch: bool,
+    /// Whether all threads may have left it together, so that it is not known how many of its rounds run.
+    pub together: bool,
 }
 
 /// A function's frame.
