@@ -9,7 +9,7 @@ pub(crate) mod hosts;
 mod shape;
 mod strides;
 
-use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace};
+use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace, weaken};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
@@ -129,6 +129,8 @@ struct Group {
     args: Vec<Option<i64>>,
     /// Of what numbers the others are multiples, as far as they agree on it.
     multiples: Vec<i64>,
+    /// The most that each of them can be, at each of its launches.
+    most: Vec<Option<i64>>,
     /// Which of the arguments are as large as there are threads, at each of its launches.
     covers: Vec<Covers>,
     /// The fewest blocks that one of them is known to have in each direction.
@@ -166,6 +168,12 @@ impl Group {
         let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
         let open = args.filter(|((arg, multiple), _)| arg.is_none() && **multiple > 1);
         open.map(|((_, multiple), param)| (param.name.to_string(), *multiple, 0)).collect()
+    }
+
+    /// The most that parameters can be that are not known, unless it stands for another launch, too.
+    fn most(&self, kernel: &Function) -> Vec<(String, i64)> {
+        let named = self.most.iter().zip(&kernel.params).filter(|_| self.open.is_none());
+        named.filter_map(|(most, param)| Some((param.name.to_string(), (*most)?))).collect()
     }
 
     /// Which parameters are as large as there are threads, unless it stands for another launch, too.
@@ -318,6 +326,7 @@ pub(crate) fn scenarios(
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let residues = group.residues(kernel);
+            let most = if fixed.is_none() { group.most(kernel) } else { Vec::new() };
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args) = (group.template_args, group.args);
@@ -325,6 +334,7 @@ pub(crate) fn scenarios(
             // How many rounds there are depends on what else is given, too.
             let grid = if group.is_untied { group.grid } else { [None; 3] };
             let setting = Setting { template_args, args, residues, covers, grid, flat, ..Setting::of(block) };
+            let setting = Setting { most, ..setting };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_untied && fixed.is_none() {
                 _ if !is_only => Ties::Any,
@@ -424,10 +434,10 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
             group.flat.iter_mut().zip(launch.grid).for_each(|(flat, blocks)| *flat &= blocks == Some(1));
-            let agreed = |at: usize, multiple: i64| launch.multiples.get(at) == Some(&multiple);
-            for (at, multiple) in group.multiples.iter_mut().enumerate() {
-                *multiple = if agreed(at, *multiple) { *multiple } else { 1 };
-            }
+            weaken(&mut group.most, &launch.most);
+            let multiples = group.multiples.iter_mut().enumerate();
+            let others = multiples.filter(|(at, multiple)| launch.multiples.get(*at) != Some(multiple));
+            others.for_each(|(_, multiple)| *multiple = 1);
         }
         None => groups.push(Group {
             block,
@@ -435,6 +445,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             template_args,
             args: launch.args.clone(),
             multiples: launch.multiples.clone(),
+            most: launch.most.clone(),
             covers: launch.covers.clone(),
             grid: launch.grid,
             flat: launch.grid.map(|blocks| blocks == Some(1)),

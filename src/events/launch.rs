@@ -30,6 +30,8 @@ pub struct LaunchSite {
     pub args: Vec<Option<i64>>,
     /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
     pub multiples: Vec<i64>,
+    /// The most that each argument can be, as far as host code asks before.
+    pub most: Vec<Option<i64>>,
     /// Which of the arguments are as large as there are threads.
     pub covers: Vec<Covers>,
     /// The definitions of that name visible from the launch that take as many arguments, by the span
@@ -103,6 +105,7 @@ impl LaunchSite {
         }
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.covers.retain(|it| other.covers.contains(it));
+        weaken(&mut self.most, &other.most);
         self.is_guessed |= other.is_guessed;
         self.is_asked_about |= other.is_asked_about;
         self.is_untied &= other.is_untied;
@@ -192,6 +195,14 @@ impl LaunchArg {
             (LaunchArg::Type(one), Some(LaunchArg::Type(other))) => in_type(one, other),
             _ => Some(self) == other,
         }
+    }
+}
+
+/// Of what each number is at the most, keeps what holds of others as well.
+pub(crate) fn weaken(most: &mut [Option<i64>], others: &[Option<i64>]) {
+    for (at, most) in most.iter_mut().enumerate() {
+        let other = others.get(at).copied().flatten();
+        *most = most.zip(other).map(|(one, other)| one.max(other));
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Setting {
     pub args: Vec<Option<i64>>,
     /// What a symbol is taken to be modulo a number: `n = 4·q + 1` is `("n", 4, 1)`.
     pub residues: Vec<(String, i64, i64)>,
+    /// The most that parameters can be, by name.
+    pub most: Vec<(String, i64)>,
     /// Which parameters are as large as there are threads, by name.
     pub covers: Vec<(String, Covers)>,
     /// The fewest blocks that a launch is known to have in each direction.
@@ -59,6 +61,7 @@ impl Setting {
             types: Vec::new(),
             args: Vec::new(),
             residues: Vec::new(),
+            most: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
             flat: [false; 3],
@@ -170,6 +173,7 @@ fn run_in_lengths(
             machine.settings.longer.clone_from(&setting.longer);
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
+            machine.settings.most.clone_from(&setting.most);
             machine.settings.covers.clone_from(&setting.covers);
             (machine.settings.grid, machine.settings.flat) = (setting.grid, setting.flat);
             let env = launch_environment(&mut machine, function, &setting.template_args);

@@ -178,6 +178,7 @@ impl Machine<'_> {
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
+        let most = self.most_of_each(way, &arguments);
         let is_untied =
             way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);
@@ -189,9 +190,8 @@ impl Machine<'_> {
             _ => None,
         };
         for case in self.distinct_cases(&row, settled, way) {
-            let numbers = &case[3..settled];
             let template_args: Option<Vec<LaunchArg>> = template_args.as_ref().map(|list| {
-                let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
+                let numbers = list.iter().zip(&case[3..settled]).map(|(arg, number)| match arg {
                     Argument::Number(_) => number.map_or(LaunchArg::Unknown, |it| LaunchArg::Value(it.value)),
                     Argument::Known(arg) => arg.clone(),
                 });
@@ -220,6 +220,7 @@ impl Machine<'_> {
                 declared: declared.clone(),
                 rival: rival.or(special),
                 multiples: multiples.clone(),
+                most: if believed { most.clone() } else { Vec::new() },
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
                 is_asked_about: self.is_asked_about(&sizes),

@@ -4,13 +4,14 @@
 //! for (k = 0; k < n; ++k)                            for large `n` surely
 //! for (r = blockIdx.x; r < n; r += gridDim.x)        too, in a grid of which it is known how many blocks it has
 //! for (r = blockIdx.x; r < 1000; r += gridDim.x)     with 100 blocks: in the first one, `r` is 100 then
+//! for (k = 0; k < n; k += 256)                       where the launch is under `if (n <= 256)`, it has none
 //! while (in[k] > 0)                                  data decide
 //! for (k = row[i]; k < row[i + 1]; ++k)              likewise
 //! ```
 
 use super::machine::Machine;
 use super::value::{Condition, Relation};
-use crate::domain::{AmongBlocks, Int, Origin, SymbolId};
+use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId};
 use crate::events::GoesOn;
 
 impl Machine<'_> {
@@ -40,6 +41,8 @@ impl Machine<'_> {
             matches!(symbol.origin, Origin::Given | Origin::Read) && !symbol.named && symbol.high.is_none()
         };
         let (mut growth, mut is_counted, mut is_given, mut is_of_data) = (Some(0i64), false, false, false);
+        // What the bound is at the most.
+        let mut most = Some(0i64);
         for (id, factor) in &difference.terms {
             if self.is_asserted(*id) {
                 return GoesOn::Perhaps;
@@ -49,20 +52,33 @@ impl Machine<'_> {
                 growth = growth.zip(by).and_then(|(sum, by)| sum.checked_add(by));
                 is_counted = true;
             } else if given(*id) {
-                is_given = true;
+                match self.most_of(*id) {
+                    Some(limit) => {
+                        let by = factor.as_constant().and_then(|factor| factor.checked_mul(limit));
+                        most = most.zip(by).and_then(|(sum, by)| sum.checked_add(by));
+                    }
+                    None => is_given = true,
+                }
             } else if is_read(*id) && difference.is_uniform() {
                 is_of_data = true;
             } else if !is_block(*id) {
                 return GoesOn::Perhaps;
             }
         }
-        // A constant bound tells it of the second round.
-        let second = || difference.base.as_constant()?.checked_add(growth?);
+        // A constant bound tells it of the second round, and so does the most that it can be.
+        let second = || difference.base.as_constant()?.checked_add(growth?)?.checked_add(most?);
         match is_counted {
             true if is_of_data => GoesOn::ForData,
             true if is_given || second().is_some_and(|second| relation.holds(second)) => GoesOn::Surely,
             _ => GoesOn::Perhaps,
         }
+    }
+
+    /// The most that a parameter can be at the launches that there are.
+    fn most_of(&self, id: SymbolId) -> Option<i64> {
+        let Some(Key::Named(key)) = self.world.symbols.name_key(id) else { return None };
+        let name = key.strip_prefix("parameter ")?;
+        self.settings.most.iter().find(|(of, _)| of == name).map(|(_, most)| *most)
     }
 
     /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the

@@ -24,6 +24,11 @@ impl<S: PartialEq> Bounds<S> {
         known.map_or((i128::MIN, i128::MAX), |(_, low, high)| (*low, *high))
     }
 
+    /// The greatest value of a sum, if there is one.
+    pub(super) fn most(&self, sum: &S) -> Option<i128> {
+        Some(self.range(sum).1).filter(|most| *most < i128::MAX)
+    }
+
     /// Takes in that a sum has a relation to a value.
     pub(super) fn add(&mut self, sum: S, relation: Relation, value: i128) {
         let (low, high) = match relation {

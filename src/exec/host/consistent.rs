@@ -129,6 +129,17 @@ impl Machine<'_> {
         known
     }
 
+    /// The most that each of some numbers can be by the conditions around, and by those of the choices that went as
+    /// `way` says.
+    pub(in crate::exec) fn most_of_each(&self, way: &Way, numbers: &[Option<Int>]) -> Vec<Option<i64>> {
+        let known = self.known_by(&self.conditions_on(way), way);
+        let most = |number: &Option<Int>| {
+            let (sum, added) = linear(number.as_ref()?)?;
+            i64::try_from(known.bounds.most(&sum)?.checked_add(i128::from(added))?).ok()
+        };
+        numbers.iter().map(most).collect()
+    }
+
     /// Whether the conditions around make a number a multiple of another.
     pub(in crate::exec) fn is_asked_multiple(&self, number: &Int, divisor: i64) -> bool {
         let around: Vec<_> = self.state.claims.iter().map(|claim| (&claim.0, claim.1)).collect();

@@ -27,6 +27,8 @@ pub struct Settings {
     pub residues: Vec<(String, i64, i64)>,
     /// What member types of unknown classes are taken to be: `T::value_type`.
     pub member_types: Vec<(Name, Ty)>,
+    /// As in [`Setting::most`](crate::exec::entry::Setting::most).
+    pub most: Vec<(String, i64)>,
     /// As in [`Setting::covers`](crate::exec::entry::Setting::covers).
     pub covers: Vec<(String, Covers)>,
     /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
@@ -68,6 +70,7 @@ impl Default for Settings {
             pitch: None,
             residues: Vec::new(),
             member_types: Vec::new(),
+            most: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
             flat: [false; 3],
