@@ -198,7 +198,7 @@ impl<'a> Texts<'a> {
 
     /// Whether the program's files, or the one that a span lies in, hold one of these words.
     pub(super) fn says(&self, span: Span, words: &[&str]) -> bool {
-        let says = self.any_file(span, |file| words.iter().any(|word| file.text.contains(word)));
+        let says = self.any_file(span, |file| words.iter().any(|word| is_said(&file.text, word)));
         let question = || Question::Says(span, words.iter().map(|&word| word.to_owned()).collect());
         self.note(question, || Answer::Says(says));
         says
@@ -224,7 +224,7 @@ impl<'a> Texts<'a> {
         let mut found: Vec<String> = Vec::new();
         for file in self.files().chain([span.file]) {
             let text = &self.sources.get(file).text;
-            for (at, _) in text.match_indices(name) {
+            for (at, _) in text.match_indices(name).filter(|(at, _)| is_code(&text[..*at])) {
                 let rest = text[at + name.len()..].trim_start();
                 let inside = rest.strip_prefix('(').and_then(in_parentheses).map(str::to_owned);
                 found.extend(inside.filter(|inside| !found.contains(inside)));
@@ -350,4 +350,15 @@ fn in_parentheses(text: &str) -> Option<&str> {
         }
     }
     None
+}
+/// Whether a text says a word outside of its comments.
+fn is_said(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| is_code(&text[..at]))
+}
+
+/// Whether no comment goes on at the end of a text.
+fn is_code(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let in_block = before.rfind("/*").is_some_and(|begin| !before[begin..].contains("*/"));
+    !line.contains("//") && !in_block
 }
