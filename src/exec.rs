@@ -28,6 +28,7 @@ mod call_env;
 mod called_place;
 mod captured;
 mod carried;
+mod changed;
 mod chosen;
 mod class_arguments;
 mod class_fit;

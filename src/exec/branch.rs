@@ -255,7 +255,7 @@ impl Machine<'_> {
         };
         let text = listed(words);
         let kind = |taken: &ThreadSet| truth.split_kind(text.clone(), before.minus(taken));
-        let mut leaves_at_edge = false;
+        let (mut leaves_at_edge, mut go_on_elsewhere) = (false, false);
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {
             Some(true)
@@ -273,10 +273,11 @@ impl Machine<'_> {
                 .clone()
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
             (self.state.doubt, self.state.chosen) = (Some(why), false);
-            let active = self.state.active;
+            let (active, left) = (self.state.active, self.left_mark());
             self.in_side(truth, side, true, |machine| machine.run_side(id, span, side, active, kind, run));
             let leaves = self.state.active.is_empty();
             let there = std::mem::replace(&mut self.state, start);
+            go_on_elsewhere = self.left_mark() != left || there.leaves_what_goes_on(&self.state);
             self.state.course.also_left(there.course);
             others = Some(there.frames);
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
@@ -318,7 +319,7 @@ impl Machine<'_> {
             .iter()
             .zip(self.state.frames.iter())
             .any(|(then, now)| now.slots.learned_since(&then.slots));
-        if differs || !stayed {
+        if differs || !stayed || go_on_elsewhere {
             self.may_differ(span, Differs::OtherSide);
         }
     }

@@ -13,11 +13,13 @@
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
+use crate::domain::{
+    Int, Lanes, Origin, Reason, Shape, SymbolId, ThreadSet, Unknown, Variation, joined, quoted,
+};
 use crate::events::{Asks, Assumption, Blocks, Bound, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Branches in which the sides of a condition stand: where it holds, and where it fails.
@@ -281,21 +283,13 @@ impl Machine<'_> {
         }
         let mut truth = undecided(all, false, Some(why()));
         (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
-        // Uniform factors: whatever the symbols are, lanes whose known parts differ can be split.
-        truth.differs = difference.terms.iter().all(|(_, f)| f.as_constant().is_some());
-        if truth.differs {
-            // In steps of the symbols' common factor only: a guard against a multiple of the block's
-            // extent never splits it.
-            let step = difference.terms_gcd() as i64;
-            let base = difference.base.spread(shape);
-            let first = side(relation, base[0], step);
-            truth.differs = step > 0 && base.iter().any(|&b| side(relation, b, step) != first);
-            truth.cuts_warps = truth.differs
-                && base.chunks(32).any(|warp| {
-                    warp.iter().any(|&b| side(relation, b, step) != side(relation, warp[0], step))
-                });
-        }
-        truth.apart = self.parts_active(difference, relation);
+        let sides = sides(difference, relation, shape);
+        let part = |sides: &[i128]| sides.iter().any(|side| *side != sides[0]);
+        truth.differs = part(&sides);
+        truth.cuts_warps = truth.differs && sides.chunks(32).any(part);
+        let mut active = self.state.active.threads().map(|thread| sides[thread]);
+        let first = active.next();
+        truth.apart = active.any(|side| Some(side) != first);
         let guard = match relation {
             Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual => self
                 .interior(difference, relation, leaves)
@@ -347,20 +341,6 @@ impl Machine<'_> {
             self.world.note_decided(difference);
         }
         (holds, fails)
-    }
-
-    /// Whether active threads may differ in a comparison for some run-time value.
-    fn parts_active(&self, difference: &Int, relation: Relation) -> bool {
-        let (shape, active) = (self.shape(), &self.state.active);
-        let Some(one) = active.threads().next() else { return false };
-        if !difference.terms.iter().all(|(_, factor)| factor.same_over(active, shape)) {
-            return true;
-        }
-        let factors = difference.terms.iter().map(|(_, factor)| factor.at(one, shape).unsigned_abs());
-        let step = factors.fold(0, crate::domain::gcd) as i64;
-        let base = difference.base.spread(shape);
-        let first = side(relation, base[one], step);
-        active.threads().any(|thread| side(relation, base[thread], step) != first)
     }
 
     /// The side of an ordered comparison that a block in the middle of the problem is on: the
@@ -510,6 +490,26 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// By a number for each thread, which of them agree on a comparison whatever is not known of it: those for which each
+/// unknown number counts as much, and whose known parts lie on one side of each multiple of the common factor. A guard
+/// against a multiple of the block's extent never splits it.
+fn sides(difference: &Int, relation: Relation, shape: Shape) -> Vec<i128> {
+    let base = difference.base.spread(shape);
+    if difference.terms.iter().all(|(_, factor)| factor.as_constant().is_some()) {
+        let step = difference.terms_gcd() as i64;
+        return base.iter().map(|known| side(relation, *known, step)).collect();
+    }
+    let factors: Vec<_> = difference.terms.iter().map(|(_, factor)| factor.spread(shape)).collect();
+    let mut numbers: FxHashMap<(Vec<i64>, i128), i128> = FxHashMap::default();
+    let mut number = |thread: usize| {
+        let own: Vec<i64> = factors.iter().map(|of| of[thread]).collect();
+        let step = own.iter().map(|factor| factor.unsigned_abs()).fold(0, crate::domain::gcd) as i64;
+        let next = numbers.len() as i128;
+        *numbers.entry((own, side(relation, base[thread], step))).or_insert(next)
+    };
+    (0..shape.threads()).map(&mut number).collect()
 }
 
 /// What decides on which side of a comparison a known number is, beside a multiple of `step` that is not

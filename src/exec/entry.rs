@@ -3,7 +3,7 @@
 use super::barriers::contents;
 use super::budget::FileBudget;
 use super::launch::{bind_launched, launch_environment};
-use super::machine::{Aim, Bounds, Effort, Frame, LoopKey, Machine, Mode, OpenWays, Pitch, Told};
+use super::machine::{Aim, Bounds, Effort, Frame, LoopKey, Machine, Mode, OpenWays, Pitch, Settings, Told};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -144,6 +144,17 @@ fn run_aiming(
     trace
 }
 
+/// What the machine is told of the launch, and of what is tried.
+fn set(settings: &mut Settings, setting: &Setting) {
+    settings.pads.clone_from(&setting.pads);
+    settings.longer.clone_from(&setting.longer);
+    settings.pitch = setting.pitch.clone().map(Box::new);
+    settings.residues.clone_from(&setting.residues);
+    settings.most.clone_from(&setting.most);
+    settings.covers.clone_from(&setting.covers);
+    (settings.grid, settings.flat) = (setting.grid, setting.flat);
+}
+
 /// The trace of the last try, and the steps of all.
 fn run_in_lengths(
     program: &Program,
@@ -160,26 +171,26 @@ fn run_in_lengths(
             continue;
         }
         before = Some(longest_at_last);
-        let mut run_once = |bounds: Bounds, contents: bool, cut: &[LoopKey]| {
+        let mut changing = FxHashSet::default();
+        // What it changes in global memory is known once it has run.
+        let mut run_once = |bounds: Bounds, contents: bool, cut: &[LoopKey]| loop {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.settings.longest = longest;
             machine.settings.longest_at_last = longest_at_last;
             machine.settings.aim = aim;
             machine.settings.effort = effort;
-            machine.looping.bounds = bounds;
+            machine.looping.bounds.clone_from(&bounds);
             machine.looping.cut_short(cut);
             machine.memory.contents = contents.then(Box::default);
-            machine.settings.pads.clone_from(&setting.pads);
-            machine.settings.longer.clone_from(&setting.longer);
-            machine.settings.pitch = setting.pitch.clone().map(Box::new);
-            machine.settings.residues.clone_from(&setting.residues);
-            machine.settings.most.clone_from(&setting.most);
-            machine.settings.covers.clone_from(&setting.covers);
-            (machine.settings.grid, machine.settings.flat) = (setting.grid, setting.flat);
+            machine.memory.elsewhere.changing.clone_from(&changing);
+            set(&mut machine.settings, setting);
             let env = launch_environment(&mut machine, function, &setting.template_args);
             machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();
-            machine
+            match machine.memory.elsewhere.found() {
+                Some(found) if machine.trace.stopped.is_none() => changing = found,
+                _ => break machine,
+            }
         };
         let mut cut = Vec::new();
         let mut run = |bounds: Bounds, contents: bool| {

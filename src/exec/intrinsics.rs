@@ -370,6 +370,7 @@ impl Machine<'_> {
             self.writes_unrecorded(span);
             return Value::opaque(Variation::Maybe, unseen("an atomic", span));
         };
+        self.note_changed(&pointer);
         if !self.is_recorded(&pointer) {
             self.writes_unrecorded(span);
         }

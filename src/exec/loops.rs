@@ -12,7 +12,9 @@ use super::enumerate::Changing;
 use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Asks, Assumption, Bound, EndOfRound, GoesOn, LoopCode, Split, SplitKind};
+use crate::events::{
+    Asks, Assumption, Bound, Differs, EndOfRound, Event, GoesOn, LoopCode, Split, SplitKind,
+};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -374,6 +376,7 @@ impl Machine<'_> {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
         self.compiler.begin_epoch_of_loop(!parts.counted);
         let Some(cond) = parts.cond() else {
+            let begin = self.trace.tree.len();
             self.iterate(parts);
             let goes_on = match parts.cond {
                 None => self.goes_on_without_end(),
@@ -381,7 +384,7 @@ impl Machine<'_> {
             };
             self.note_second_round(parts, goes_on);
             self.trace.tree.note_loop(parts.span, Asks::Data);
-            return self.test_after(parts);
+            return self.test_after(parts, begin);
         };
         let value = self.as_truth(cond);
         let condition = self.condition_of(&value, cond.span);
@@ -448,8 +451,9 @@ impl Machine<'_> {
         if self.state.active.is_empty() { GoesOn::Perhaps } else { GoesOn::ForData }
     }
 
-    /// The test at the end of an iteration of `do ... while`.
-    fn test_after(&mut self, parts: Parts<'_>) {
+    /// The test at the end of an iteration of `do ... while`. Where some threads run more iterations than others, not all
+    /// come to the barriers since `begin` in each.
+    fn test_after(&mut self, parts: Parts<'_>, begin: usize) {
         let Some(cond) = parts.cond.filter(|_| !self.state.active.is_empty()) else { return };
         let value = self.as_truth(cond);
         let condition = self.condition_of(&value, cond.span);
@@ -460,6 +464,11 @@ impl Machine<'_> {
         self.note_parting(&truth);
         if truth.decided {
             self.state.active = self.state.active.and(&truth.can_hold);
+        } else if !truth.uniform && (truth.guard.is_none() || truth.differs) {
+            let mut since = self.trace.tree.events().iter().skip(begin);
+            if since.any(|event| matches!(event, Event::Barrier { .. })) {
+                self.may_differ(cond.span, Differs::OtherSide);
+            }
         }
     }
 

@@ -334,7 +334,7 @@ impl Machine<'_> {
                 // Of several, what is read is called by the first.
                 let info = &self.memory.objects[self.objects_of(*object)[0].0 as usize];
                 let (name, words) = (info.name.clone(), Arc::clone(&info.read));
-                let variation = offset.variation();
+                let variation = self.variation_of_read(pointer, offset);
                 if self.is_recorded(pointer) {
                     self.record_load(pointer, span);
                 } else {
@@ -381,6 +381,7 @@ impl Machine<'_> {
                 self.host.writes += u32::from(self.mode == Mode::Host);
                 self.note_pitched_escape(&value, span, "it is stored in memory");
                 self.lose_address(&value, span);
+                self.note_changed(pointer);
                 if self.is_recorded(pointer) {
                     self.record_store(pointer, &value, span);
                 } else {

@@ -477,12 +477,10 @@ impl Machine<'_> {
                 if let Some(number) = self.constant_number(variable, &ty) {
                     return number;
                 }
-                let what = Unknown::new(
-                    Reason::DataDependent,
-                    span,
-                    format!("`{}` is set at run time", variable.name),
-                );
-                self.unknown_of(&ty, Variation::Uniform, &variable.name, &what)
+                let words = format!("`{}` is set at run time", variable.name);
+                let what = Unknown::new(Reason::DataDependent, span, words);
+                let variation = self.variation_of_variable(&variable.name);
+                self.unknown_of(&ty, variation, &variable.name, &what)
             }
         }
     }

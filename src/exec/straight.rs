@@ -107,6 +107,7 @@ impl Machine<'_> {
         if !self.recording {
             return;
         }
+        self.note_changes_in(stmt);
         let place = std::ptr::from_ref(stmt).addr();
         let Operations { writes, elsewhere, branches, may_order, exchanges, loops, inner } =
             match self.compiler.passed.get(&place) {

@@ -17,7 +17,7 @@
 //! and do not count either.
 
 use super::computes;
-use crate::builtins::{self, Kind};
+use crate::builtins::{self, Coordinate, Kind};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{
@@ -95,6 +95,8 @@ pub(super) struct Choices {
     given: FxHashSet<Name>,
     /// The kernel's parameters.
     params: FxHashSet<LocalId>,
+    /// Those of them that are never assigned to.
+    fixed: FxHashSet<LocalId>,
     /// The shared arrays that threads fill with data, each its own element.
     filled: FxHashSet<LocalId>,
 }
@@ -123,6 +125,7 @@ impl Choices {
                 _ => Made::Given,
             };
             found.made.insert(param.local, made);
+            found.fixed.insert(param.local);
         }
         found.params = params;
         let given = found.made.clone();
@@ -214,9 +217,14 @@ impl Choices {
             ExprKind::Index(base, index) if is_still(index) => match (place(value(base)?), value(index)?) {
                 (Made::Shared, Made::Number) if self.is_filled(base) => Made::OwnElement,
                 (Made::Shared, Made::Number) => Made::Element,
+                // All threads read one place.
+                (Made::Data, _) if self.is_alike(base) && self.is_alike(index) => Made::Given,
                 (made, _) => made,
             },
-            ExprKind::Deref(pointer) if is_still(pointer) => place(value(pointer)?),
+            ExprKind::Deref(pointer) if is_still(pointer) => match place(value(pointer)?) {
+                Made::Data if self.is_alike(pointer) => Made::Given,
+                made => made,
+            },
             ExprKind::AddressOf(place) => match &place.kind {
                 ExprKind::Index(base, index) if is_still(index) => value(base)?,
                 _ => Made::Other,
@@ -243,6 +251,23 @@ impl Choices {
             },
             _ => Made::Other,
         })
+    }
+
+    /// Whether an expression is made of constants, parameters and the block's number alone.
+    fn is_alike(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Int(..) | ExprKind::SizeofType(_) => true,
+            ExprKind::Local(local) => {
+                self.made.get(local) == Some(&Made::Given) || self.fixed.contains(local)
+            }
+            ExprKind::Member { base, arrow: false, args: None, .. } => match &base.kind {
+                ExprKind::Path(path) => Coordinate::of(&path.name).is_some_and(|it| it != Coordinate::Thread),
+                _ => self.is_alike(base),
+            },
+            ExprKind::Binary(_, a, b) => self.is_alike(a) && self.is_alike(b),
+            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => self.is_alike(inner),
+            _ => false,
+        }
     }
 
     /// Whether a condition keeps out the threads beyond what a parameter says, and none of those before.

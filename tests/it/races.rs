@@ -144,6 +144,14 @@ fn loops_that_a_block_leaves_together_stand_as_their_names_say() {
     );
 }
 
+#[test]
+fn kernels_in_which_it_matters_who_comes_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/who-comes.cu",
+        "13 runs of kernels with shared memory: 3 proved free of races",
+    );
+}
+
 fn stand_as_named(file: &str, counts: &str) {
     let (standings, summary) = standings(Path::new("."), file);
     let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));

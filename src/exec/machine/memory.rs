@@ -5,7 +5,7 @@ use crate::domain::Int;
 use crate::exec::value::{Env, ObjectId, Ty};
 use crate::ir::{Declaration, LocalId, Name, Record, Scalar};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,8 +34,32 @@ pub struct Memory {
     pub pipelines: Vec<Span>,
     /// Where variables in constant memory are declared, and their types; `None` where two of one name are one object.
     pub constants: FxHashMap<ObjectId, Option<(Span, Ty)>>,
+    /// What the kernel reads and writes in global memory, by name.
+    pub elsewhere: Elsewhere,
     /// The constants outside of functions that are arrays or objects.
     pub tables: Vec<(ObjectId, Rc<Table>)>,
+}
+
+/// What a kernel does to global memory. Threads that read one place need not read one value if the kernel changes it.
+#[derive(Clone, Debug, Default)]
+pub struct Elsewhere {
+    /// What it changes, as an earlier run has found.
+    pub changing: FxHashSet<Name>,
+    /// What it writes.
+    pub written: FxHashSet<Name>,
+    /// What all threads read in one place.
+    pub read_alike: FxHashSet<Name>,
+    /// The statements that were looked at for what they write, by their address in the program, and the call around.
+    pub looked_at: FxHashSet<(usize, Option<Span>)>,
+}
+
+impl Elsewhere {
+    /// What is written as well as read in one place by all threads, if there is more of it than was known.
+    #[must_use]
+    pub fn found(&self) -> Option<FxHashSet<Name>> {
+        let both: FxHashSet<Name> = self.written.intersection(&self.read_alike).cloned().collect();
+        (!both.is_subset(&self.changing)).then(|| both.union(&self.changing).cloned().collect())
+    }
 }
 
 /// A constant that is an array or an object.

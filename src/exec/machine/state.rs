@@ -71,6 +71,15 @@ impl State {
         }
     }
 
+    /// Whether threads left a loop or a function since `before`, and go on behind it.
+    pub fn leaves_what_goes_on(&self, before: &State) -> bool {
+        let returned = |state: &State| state.frames.last().map(|frame| frame.returned.minus(&state.exited));
+        let left = |state: &State| -> Vec<(ThreadSet, ThreadSet)> {
+            state.loops.iter().map(|mask| (mask.continued, mask.broken)).collect()
+        };
+        returned(self) != returned(before) || left(self) != left(before) || self.jumps != before.jumps
+    }
+
     /// It is not known any more which of the active threads run.
     pub fn add_doubt(&mut self, why: &Unknown) {
         if why.outweighs(self.doubt.as_ref()) {
