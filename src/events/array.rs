@@ -19,8 +19,10 @@ pub struct Array {
     pub element_bytes: Option<u64>,
     /// The innermost element's type as written.
     pub element: String,
-    /// Whether that is a number, so that no member of a packed struct lies in it.
+    /// Whether that is a number.
     pub of_numbers: bool,
+    /// Whether that is a number or a vector, so that no member of a packed struct lies in it.
+    pub of_vectors: bool,
     /// Whether it is sized at launch.
     pub dynamic: bool,
     /// Whether it is no array but global memory under a name.

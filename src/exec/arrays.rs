@@ -72,6 +72,7 @@ impl Machine<'_> {
             element_bytes: None,
             element: String::new(),
             of_numbers: false,
+            of_vectors: false,
             dynamic: false,
             global: true,
             restrict: false,
@@ -161,6 +162,10 @@ impl Machine<'_> {
             element_bytes: inner.constant_size(),
             element: inner.describe(),
             of_numbers: matches!(inner, Ty::Scalar(_)),
+            of_vectors: match inner {
+                Ty::Record(layout) => layout.record.is_none(),
+                _ => matches!(inner, Ty::Scalar(_)),
+            },
             dynamic,
             global: false,
             restrict: false,

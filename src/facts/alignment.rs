@@ -51,7 +51,7 @@ fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misali
         // A struct with a lesser alignment than its size is taken apart by the compiler, as are a packed
         // struct's members: only a vector is surely one access, and a number in an array of numbers.
         AccessOp::Load | AccessOp::Store => {
-            access.bytes.filter(|bytes| access.align >= *bytes || access.scalar && array.of_numbers)?
+            access.bytes.filter(|bytes| access.align >= *bytes || access.scalar && array.of_vectors)?
         }
         AccessOp::AsyncCopy => access.bytes?,
         // A row of a matrix.

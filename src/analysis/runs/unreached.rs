@@ -349,6 +349,7 @@ fn written(array: &Declaration) -> Array {
         restrict: false,
         alignment: 1,
         of_numbers: false,
+        of_vectors: false,
         flattened: true,
         strays: Vec::new(),
         declared: None,

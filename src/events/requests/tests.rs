@@ -36,6 +36,7 @@ impl Run {
             element_bytes: Some(4),
             element: "float".into(),
             of_numbers: true,
+            of_vectors: true,
             dynamic: false,
             global: false,
             restrict: false,

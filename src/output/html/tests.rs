@@ -92,6 +92,7 @@ fn rows_begin_in_the_banks_that_their_length_leads_to() {
             element_bytes: Some(element),
             element: "float".into(),
             of_numbers: true,
+            of_vectors: true,
             dynamic: false,
             global: false,
             alignment: element,
