@@ -40,6 +40,7 @@ mod conditional;
 mod constant_calls;
 mod constant_memory;
 mod construct;
+mod converted;
 mod coordinates;
 mod copied;
 mod copied_bytes;

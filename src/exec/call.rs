@@ -3,6 +3,7 @@
 //! Device functions are run in place, with template arguments and pointers bound like any
 //! value; lambdas run in the frame they were made in.
 
+use super::converted::Wanted;
 use super::deduce::{decayed, deduce, note_forwarded, strip};
 use super::machine::{Frame, Machine, Mode, OneOfSeveral};
 use super::packs::{argument_at, deduce_pack, expansion_in};
@@ -430,7 +431,11 @@ impl Machine<'_> {
         {
             return slot;
         }
-        let value = self.evaluate(arg);
+        let value = match &param.ty {
+            Type::Pointer(_) => self.evaluate_as(arg, Wanted::Pointer),
+            Type::Scalar(scalar) => self.evaluate_as(arg, Wanted::This(&Ty::Scalar(*scalar))),
+            _ => self.evaluate(arg),
+        };
         let ty = match &value {
             Value::Pointer(pointer) => Ty::Pointer(Rc::new(pointer.pointee.clone())),
             // What is launched with a number of unknown type is not launched with an `int`.

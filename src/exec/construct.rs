@@ -2,6 +2,7 @@
 //!
 //! `T x = e`, `T(args)` and `{a, b}`: an aggregate is the list of its parts, each under its path.
 
+use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
@@ -79,6 +80,9 @@ impl Machine<'_> {
         if self.converts(expr, ty) {
             return self.construct(ty, std::slice::from_ref(expr), expr.span);
         }
+        if matches!(ty, Ty::Pointer(_) | Ty::Scalar(_)) {
+            return self.evaluate_as(expr, Wanted::This(ty));
+        }
         let value = self.evaluate(expr);
         match (&value, ty) {
             (Value::Aggregate(_), Ty::Record(layout))
@@ -86,10 +90,6 @@ impl Machine<'_> {
             {
                 self.lose_copied(layout, expr, expr.span);
                 unmade(layout, expr.span)
-            }
-            (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
-                let from = self.type_of(expr);
-                self.convert_object(&value, from, Some(ty), expr).unwrap_or(value)
             }
             _ => value,
         }
@@ -316,68 +316,6 @@ impl Machine<'_> {
         }
     }
 
-    /// An operand of an operator of the language: of an object, what its class's only conversion makes of it.
-    pub(super) fn operand(&mut self, expr: &Expr) -> Value {
-        let value = self.evaluate_uncopied(expr);
-        if !matches!(value, Value::Aggregate(_)) {
-            return value;
-        }
-        let from = self.type_of(expr);
-        self.convert_object(&value, from, None, expr).unwrap_or(value)
-    }
-
-    /// Runs the class's own conversion of an object, to a pointer or to a number as `to` is one, or else the
-    /// only one that there is: `T *p = SharedMemory<T>();`.
-    fn convert_object(&mut self, object: &Value, from: Ty, to: Option<&Ty>, expr: &Expr) -> Option<Value> {
-        let span = expr.span;
-        let Ty::Record(layout) = &from else { return None };
-        let wants_pointer = to.map(|to| matches!(to, Ty::Pointer(_)));
-        let fits = |f: &&Arc<Function>| {
-            let is_pointer = matches!(f.return_type, Type::Pointer(_));
-            f.body.is_some() && wants_pointer.is_none_or(|wanted| wanted == is_pointer)
-        };
-        let candidates = self.program.conversions(&layout.name);
-        if to.is_none() && candidates.len() != 1 {
-            return None;
-        }
-        let candidates = candidates.iter().filter(fits).cloned().collect::<Vec<_>>();
-        let candidates = self.own_definitions(layout, &candidates);
-        let makes = |machine: &mut Self, function: &Arc<Function>| {
-            let env = Rc::clone(&layout.env);
-            machine.within_head(function, env, |it| it.resolve_type(&function.return_type))
-        };
-        let exact = candidates.iter().find(|it| to.is_some_and(|to| makes(self, it) == *to));
-        let function = match (exact, candidates.as_slice()) {
-            (Some(exact), _) => exact,
-            (None, [only]) => only,
-            (None, []) => return None,
-            (None, [_, ..]) => {
-                let words = format!("which conversion of `{}` is run", layout.name);
-                let why = Unknown::new(Reason::UnknownFunction, span, words);
-                return Some(Value::opaque(Variation::Maybe, why));
-            }
-        };
-        let (function, path) = (Arc::clone(function), Path::simple(function.name.clone()));
-        if is_variable(expr)
-            && let Ok(this) = self.locate(expr)
-        {
-            return Some(self.call_function(&function, &path, Some(this), &[], span));
-        }
-        let made = self.with_temporary(object.clone(), from, |machine, this| {
-            machine.call_function(&function, &path, Some(this.clone()), &[], span)
-        });
-        let count = self.frame().map_or(0, |frame| frame.slots.len());
-        match made {
-            Some(Value::Pointer(Pointer { target: Target::Place(place), .. }))
-                if place.frame == self.top() && place.local.0 as usize >= count =>
-            {
-                let why = Unknown::new(Reason::UnknownPointer, span, "a pointer into an object that is gone");
-                Some(Value::opaque(Variation::Maybe, why))
-            }
-            made => made,
-        }
-    }
-
     /// `T(args)`, `T{args}`, of a type as it is written.
     pub(super) fn construct_written(&mut self, ty: &Type, args: &[Expr], span: Span) -> Value {
         let resolved = self.class_made(ty, args);
@@ -492,16 +430,6 @@ fn takes_nothing(constructor: &Function) -> bool {
 fn has_lost_initialiser(constructor: &Function) -> bool {
     let is_lost = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Unsupported("base class initialiser", _));
     constructor.body.iter().flatten().any(is_lost)
-}
-
-/// Whether an expression is a variable or a member of one: it does nothing to ask for it again.
-fn is_variable(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Local(_) | ExprKind::This => true,
-        ExprKind::Path(path) => path.qualifiers.is_empty(),
-        ExprKind::Member { base, .. } => is_variable(base),
-        _ => false,
-    }
 }
 
 /// Whether a default initialiser may name another member, or do anything.

@@ -1,5 +1,6 @@
 //! Where does an element lie that an index names, and is it in its row?
 
+use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Place, Pointer, Step, Steps, Target, Value};
@@ -8,6 +9,7 @@ use crate::events::{Event, Subscript};
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 impl Machine<'_> {
     /// Where `base[index]` lies.
@@ -105,6 +107,10 @@ impl Machine<'_> {
                 }
                 // A subscript of its own that is not seen.
                 Ty::Record(layout) if layout.record.is_some() && self.mode == Mode::Device => {
+                    let layout = Rc::clone(layout);
+                    if let Some(Ok(function)) = self.conversion(&layout, Wanted::Pointer, base.span) {
+                        return (self.converted_at(&function, &pointer, base.span), None);
+                    }
                     let words = "the body of `operator[]` is not visible";
                     let why = Unknown::new(Reason::UnknownFunction, base.span, words);
                     (Value::opaque(Variation::Maybe, why), None)

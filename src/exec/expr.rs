@@ -1,5 +1,6 @@
 //! What does an expression evaluate to, for all threads at once?
 
+use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::tree::Together;
 use super::types::{Binding, FieldLayout, Ty};
@@ -189,6 +190,7 @@ impl Machine<'_> {
         }
         let value = match ty {
             Ty::Scalar(Scalar::Bool) => self.as_truth(inner),
+            Ty::Scalar(_) | Ty::Pointer(_) => self.evaluate_as(inner, Wanted::This(&ty)),
             _ => self.evaluate(inner),
         };
         if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
@@ -314,7 +316,7 @@ impl Machine<'_> {
                 if self.is_data(target) && !(op.is_none() && self.is_called_assignment(target, value)) =>
             {
                 self.note_inner_branches(expr);
-                self.effects(value);
+                self.assigned_effects(value, target);
                 self.effects(target);
                 self.compiler.writes += 1;
             }
@@ -372,7 +374,12 @@ impl Machine<'_> {
             _ => {
                 let global = self.frame().is_some_and(|frame| frame.slice.reaches_global(expr));
                 self.compiler.elsewhere += u64::from(global);
-                children(expr, &mut |child| self.effects(child));
+                let is_operand = matches!(expr.kind, ExprKind::Binary(..));
+                children(expr, &mut |child| {
+                    if !is_operand || self.converted_in_place(child, Wanted::Operand).is_none() {
+                        self.effects(child);
+                    }
+                });
                 self.note_inner_branches(expr);
                 if super::straight::may_exchange(expr) {
                     self.warp_order(Together::Warp, false, expr.span);

@@ -1,5 +1,6 @@
 //! Which method does a call on an object run, and on which part of the object?
 
+use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
@@ -62,7 +63,8 @@ impl Machine<'_> {
                 _ => Err(Unknown::new(Reason::UnknownPointer, span, "a pointer that is not followed")),
             };
         }
-        match self.evaluate(base) {
+        let converted = self.converted_in_place(base, Wanted::Pointer);
+        match converted.unwrap_or_else(|| self.evaluate(base)) {
             Value::Pointer(pointer) => Ok(pointer),
             Value::Opaque(_, why, ..) => {
                 self.note_lost_pointer(span);

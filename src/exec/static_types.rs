@@ -1,10 +1,11 @@
 //! What type does an expression have, without running it?
 
 use super::arithmetic::{common, promote};
+use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::operator_functions::operator_of;
 use super::same_type::same_type;
-use super::types::{Binding, Ty, nameless};
+use super::types::{Binding, Layout, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, UnaryOp};
@@ -72,8 +73,8 @@ impl Machine<'_> {
                 Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),
                 Ty::Record(layout) => {
                     let path = Path::simple("operator[]".into());
-                    self.type_of_method_in(&layout, &path, std::slice::from_ref(index))
-                        .unwrap_or_else(unknown)
+                    let told = self.type_of_method_in(&layout, &path, std::slice::from_ref(index));
+                    told.or_else(|| self.type_behind(&layout, expr.span)).unwrap_or_else(unknown)
                 }
                 _ => unknown(),
             },
@@ -81,7 +82,8 @@ impl Machine<'_> {
                 Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
                 Ty::Record(layout) => {
                     let path = Path::simple("operator*".into());
-                    self.type_of_method_in(&layout, &path, &[]).unwrap_or_else(unknown)
+                    let told = self.type_of_method_in(&layout, &path, &[]);
+                    told.or_else(|| self.type_behind(&layout, expr.span)).unwrap_or_else(unknown)
                 }
                 _ => unknown(),
             },
@@ -326,6 +328,15 @@ impl Machine<'_> {
         // One is converted to what the other is, or both to a number.
         let (a, b) = (self.converted_type(a), self.converted_type(b));
         common(&a, &b).map_or(Ty::Unknown(nameless::AUTO.into()), Ty::Scalar)
+    }
+
+    /// The type of what the pointer leads to that a class's conversion makes of its objects.
+    fn type_behind(&mut self, layout: &Rc<Layout>, span: Span) -> Option<Ty> {
+        let function = self.conversion(layout, Wanted::Pointer, span)?.ok()?;
+        let ty = self.within_head(&function, Rc::clone(&layout.env), |machine| {
+            machine.resolve_type(&function.return_type)
+        });
+        if let Ty::Pointer(to) = ty { Some((*to).clone()) } else { None }
     }
 
     /// The type of an operand of an operator of the language: of an object, what its class's only conversion

@@ -1,6 +1,7 @@
 //! How are statements run under a set of active threads?
 
 use super::alternatives::ANYWHERE;
+use super::converted::Wanted;
 use super::join::Join;
 use super::loops::parts::Parts;
 use super::machine::{Machine, Mode, slot_value};
@@ -252,7 +253,9 @@ impl Machine<'_> {
             return Slot { value, ty: declared, reference: false };
         };
         if self.is_data_of(declaration, &declared) {
-            self.effects(init);
+            if self.converted_in_place(init, Wanted::This(&declared)).is_none() {
+                self.effects(init);
+            }
             return Slot { value: Value::Undefined, ty: declared, reference: false };
         }
         self.put_aside(init);
