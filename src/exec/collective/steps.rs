@@ -1,7 +1,7 @@
 //! What do the threads do one after another?
 
 use super::{Asked, Collective, LANES, Moved, Waits};
-use crate::domain::{Int, Lanes, Reason, ThreadSet, Unknown, Variation};
+use crate::domain::{Int, Lanes, Reason, Sight, ThreadSet, Unknown, Variation, gcd, hashed};
 use crate::events::AccessOp;
 use crate::exec::machine::Machine;
 use crate::exec::tree::Together;
@@ -284,7 +284,12 @@ impl Machine<'_> {
 
     fn element(&mut self, first: &Pointer, at: impl Fn(usize) -> usize, call: &Call<'_>) -> Pointer {
         let shape = self.shape();
-        let lanes = Lanes::close((0..shape.threads()).map(|thread| at(thread) as i64).collect(), shape);
-        self.advance(first, &Value::Int(Int::of(lanes, Vec::new()), Scalar::I32), 1, call.span)
+        let places: Vec<i64> = (0..shape.threads()).map(|thread| at(thread) as i64).collect();
+        // The compiler sees of the number of a warp or lane no more than what it is multiplied by.
+        let apart = places.iter().fold(0, |unit, place| gcd(unit, place.abs_diff(places[0])));
+        let hidden = if apart > 0 { hashed("the number of a warp or lane") } else { 0 };
+        let sight = Sight { hidden, given: 0, loose: apart };
+        let lanes = Int { sight, ..Int::of(Lanes::close(places, shape), Vec::new()) };
+        self.advance(first, &Value::Int(lanes, Scalar::I32), 1, call.span)
     }
 }
