@@ -53,6 +53,8 @@
 //! | `if (a[x] \|\| a[x + 1])` | yes |
 //! | `p = a[x]; if (p > k) out[y] = p; q = a[x + 1];` | yes |
 //! | `if (k) p = a[x]; if (l) q = a[x + 1];`, also `k ? a[x] : 0` | no |
+//! | `p = k < n ? a[x] : 0; q = k < n ? a[x + 1] : 0;` with nothing else between | yes |
+//! | the same with an access of any memory between, or a condition that reads some | no |
 //! | `p = a[x]; if (p > k) { b[y] = p; q = a[x + 1]; }` | no |
 //! | `p = a[x]; if (p > k) a[x + 1] = p;`, stores on both sides of a branch | no |
 //!

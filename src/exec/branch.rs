@@ -80,14 +80,24 @@ impl Machine<'_> {
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
     ) {
+        let again = self.compiler.stretch.again.take();
+        self.compiler.stretch.split = None;
         let holds = self.state.active.and(&truth.can_hold);
         if truth.decided && (holds.is_empty() || holds == self.state.active) {
             return self.run_sides(truth, span, run, empty);
         }
         let mark = self.branch_mark();
+        if let Some([all, ..]) = again {
+            self.compiler.stretch.go_on_in(all);
+        }
+        let mut split = again.unwrap_or([self.compiler.stretch.at, 0, 0]);
         let mut instead = Instead::of(self);
         let mut run_apart = |machine: &mut Self, side: bool| {
             let mark = machine.branch_mark();
+            match &mut split[1 + usize::from(side)] {
+                0 => split[1 + usize::from(side)] = machine.compiler.stretch.at,
+                before => machine.compiler.stretch.go_on_in(*before),
+            }
             instead.run(machine, |machine| run(machine, side));
             machine.end_branch(&mark);
         };
@@ -106,6 +116,7 @@ impl Machine<'_> {
         }
         instead.join(self);
         self.end_branch(&mark);
+        self.compiler.stretch.split = Some(split);
     }
 
     fn run_sides(

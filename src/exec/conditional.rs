@@ -4,13 +4,14 @@
 //! have in common, whichever is taken.
 
 use super::arithmetic::common;
-use super::machine::Machine;
+use super::machine::{Answered, Machine};
 use super::select;
 use super::types::Ty;
 use super::value::{Pointer, Value};
-use crate::domain::{Reason, Unknown, Variation};
+use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, Differs};
 use crate::ir::Expr;
+use crate::ir::declared::asked_before;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -80,6 +81,7 @@ impl Machine<'_> {
         let (condition, truth) = self.tested(cond, false);
         let before = self.state.active;
         let mut results = [None, None];
+        self.ask_again(cond);
         let sides = if truth.uniform { Rc::default() } else { select::of_operator(then, otherwise) };
         self.with_sides(sides, |machine| {
             machine.fork(
@@ -92,6 +94,7 @@ impl Machine<'_> {
                 [false, false],
             );
         });
+        self.note_answered(cond, before);
         self.go_on(cond.span);
         let [held, failed] = results;
         match (held, failed) {
@@ -116,6 +119,27 @@ impl Machine<'_> {
             (None, None) => Value::Undefined,
         }
     }
+
+    /// Whether the expression before has asked the same, and nothing happened since: then nvcc makes one branch of both.
+    fn ask_again(&mut self, cond: &Expr) {
+        let before = self.frame().and_then(|frame| asked_before(&frame.function, cond.span));
+        let asked = self.compiler.stretch.answered.filter(|asked| {
+            before == Some(asked.cond) && asked.active == self.state.active && asked.passed == self.passed()
+        });
+        self.compiler.stretch.again = asked.map(|asked| asked.split);
+    }
+
+    fn note_answered(&mut self, cond: &Expr, active: ThreadSet) {
+        let (cond, passed) = (cond.span, self.passed());
+        let split = self.compiler.stretch.split;
+        self.compiler.stretch.answered = split.map(|split| Answered { cond, active, split, passed });
+    }
+
+    /// What is done in sight of the compiler that may not be moved.
+    fn passed(&self) -> (u32, u64, u64) {
+        (self.requests.accesses(), self.compiler.elsewhere, self.compiler.stretch.left)
+    }
+
     /// What it is for threads in the middle of their problem. What is done with it then rests on that, as long as
     /// something is known of it.
     fn usual_value(&mut self, usual: Value, other: &Value, words: &[Assumption], span: Span) -> Value {

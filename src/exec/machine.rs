@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 pub(crate) use around::{Around, Departure, Exit, Left};
 pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
-pub(crate) use compiler::{ForCompiler, Operations, Rounds};
+pub(crate) use compiler::{Answered, ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
 pub(crate) use host::{ChosenKernel, Host, How, Implied, LookedAt, Made, Told};

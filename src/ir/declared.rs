@@ -1,17 +1,21 @@
 //! How are the variables of a function declared, and what is used of them?
 
 pub(crate) mod member_uses;
+mod same_conditions;
 
 use super::visit::{children, own_exprs, own_stmts};
 use super::{Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
+use crate::source::Span;
 use member_uses::MemberUses;
 use rustc_hash::FxHashMap;
+use same_conditions::Repeated;
 
 /// What is known of the variables of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables {
     types: FxHashMap<LocalId, Type>,
     uses: MemberUses,
+    repeated: Repeated,
 }
 
 /// The type that a variable is declared with in the body of a function, as it is written. None for a parameter, and for
@@ -27,6 +31,12 @@ pub(crate) fn member_uses(function: &Function) -> &MemberUses {
     &variables(function).uses
 }
 
+/// The place of the conditional expression before it that asked the same as the one whose condition has this place.
+#[must_use]
+pub(crate) fn asked_before(function: &Function, cond: Span) -> Option<Span> {
+    variables(function).repeated.get(&cond).copied()
+}
+
 fn variables(function: &Function) -> &Variables {
     function.declared_types.get_or_find(|| {
         let mut types = FxHashMap::default();
@@ -34,7 +44,7 @@ fn variables(function: &Function) -> &Variables {
         each_declaration(body, &mut |it| {
             types.entry(it.local).or_insert_with(|| it.ty.clone());
         });
-        Variables { types, uses: MemberUses::of(function) }
+        Variables { types, uses: MemberUses::of(function), repeated: same_conditions::repeated(body) }
     })
 }
 

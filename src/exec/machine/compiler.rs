@@ -3,7 +3,9 @@
 use super::loops::LoopPlace;
 use crate::builtins::InnerBranches;
 use crate::codegen::{AtLaunch, Recent, Registers, Uniformities};
+use crate::domain::ThreadSet;
 use crate::ir::LocalId;
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -92,7 +94,26 @@ pub(crate) struct Stretch {
     /// Operations with branches of their own so far, and those of them that call.
     pub skips: u32,
     pub calls: u32,
+    /// The stretches of the condition that split threads last: all of it, and each of its sides.
+    pub split: Option<[u32; 3]>,
+    /// Those in which the condition goes on that comes next.
+    pub again: Option<[u32; 3]>,
+    /// The conditional expression that ended last.
+    pub answered: Option<Answered>,
     count: u32,
+}
+
+/// A conditional expression that ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answered {
+    /// Its condition.
+    pub cond: Span,
+    /// Who asked.
+    pub active: ThreadSet,
+    /// Its stretches.
+    pub split: [u32; 3],
+    /// What had been done when it ended.
+    pub passed: (u32, u64, u64),
 }
 
 impl Stretch {
@@ -100,6 +121,14 @@ impl Stretch {
     pub(crate) fn pass(&mut self, branches: InnerBranches) {
         self.skips = self.skips.wrapping_add(u32::from(branches >= InnerBranches::Skips));
         self.calls = self.calls.wrapping_add(u32::from(branches == InnerBranches::Calls));
+    }
+
+    /// The branch that has begun goes on where another with the same condition ended.
+    pub(crate) fn go_on_in(&mut self, stretch: u32) {
+        self.at = stretch;
+        if let Some(last) = self.branches.last_mut() {
+            *last = stretch;
+        }
     }
 
     /// Another begins.
