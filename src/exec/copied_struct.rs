@@ -4,13 +4,14 @@ use super::machine::{Machine, Mode, ObjectKind};
 use super::same_type::same_type;
 use super::types::{Layout, Ty, nameless};
 use super::value::{Offset, Pointer, Target, Value};
-use crate::codegen::copied_struct::{self, Member};
+use crate::codegen::copied_struct::{self, Member, Split};
 use crate::domain::{Int, Reason, Unknown};
 use crate::events::{AccessOp, MemberOf};
 use crate::ir::declared::member_uses;
 use crate::ir::declared::member_uses::{Made, Root};
 use crate::ir::{Name, Scalar};
 use crate::source::Span;
+use std::ops::Range;
 
 /// Numbers in a struct up to which they are looked at one by one.
 const MOST: usize = 256;
@@ -25,16 +26,29 @@ impl Machine<'_> {
     /// The members of an object, if they are copied as if each were named.
     fn parts_copied(&self, pointer: &Pointer) -> Option<Vec<(u64, u64)>> {
         let layout = self.shared_record(pointer)?;
-        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
-        copied_struct::copied_by_members(layout.align, size, &members_used(&pointer.pointee, layout, None)?)
+        let size = self.size_to_split(layout)?;
+        copied_struct::copied_by_members(
+            layout.align,
+            size,
+            &members_used(&pointer.pointee, layout, None, true)?,
+        )
     }
 
-    /// Records an access of these parts of an object, or of all of it: where each begins, and its bytes.
-    fn record_parts(&mut self, op: AccessOp, pointer: &Pointer, parts: Option<Vec<(u64, u64)>>, span: Span) {
-        if let Some(parts) = parts {
+    /// The size of an object, if its members tell how it is copied.
+    fn size_to_split(&self, layout: &Layout) -> Option<u64> {
+        let is_union = layout.record.as_ref().is_some_and(|record| record.union);
+        layout.size.filter(|_| !is_union && !self.copies_itself(layout))
+    }
+
+    /// Records an access of an object, split as is told.
+    fn record_parts(&mut self, op: AccessOp, pointer: &Pointer, told: Option<Split>, span: Span) {
+        let told = told.or_else(|| self.split_of_copy(op, pointer, span));
+        if let Some(Split::Parts(parts)) = told {
             return self.record_each(op, pointer, &parts, span);
         }
-        let combined = self.in_doubt(op, pointer, span);
+        let combined = self.in_doubt(op, pointer, told == Some(Split::Whole));
+        let combined = combined.map(|words| Unknown::new(Reason::Compiler, span, words));
+        let combined = combined.or_else(|| self.at_hand.combined.clone());
         let before = std::mem::replace(&mut self.at_hand.combined, combined);
         let whole = op == AccessOp::Load && self.may_be_used_in_part(pointer, span);
         let around = std::mem::replace(&mut self.at_hand.used_in_part, whole);
@@ -84,18 +98,19 @@ impl Machine<'_> {
     }
 
     /// The parts of an object that are read where it is given to a variable of which only some members are used.
-    fn parts_used(&mut self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
+    fn parts_used(&mut self, pointer: &Pointer, span: Span) -> Option<Split> {
         let layout = self.shared_record(pointer)?;
         let used = member_uses(&self.frame()?.function).used(span)?.clone();
-        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
+        let size = self.size_to_split(layout)?;
         let ty = self.declared_type(used.local)?.clone();
         let is_same = match self.resolve_type(&ty) {
             Ty::Unknown(name) => &*name == nameless::AUTO,
             ty => same_type(&ty, &pointer.pointee) == Some(true),
         };
-        let members = members_used(&pointer.pointee, layout, Some(&used.members)).filter(|_| is_same)?;
-        let parts = copied_struct::read_in_part(layout.align, size, &members)?;
-        (!self.may_be_held(pointer, size)).then_some(parts)
+        let members =
+            members_used(&pointer.pointee, layout, Some(&used.members), false).filter(|_| is_same)?;
+        let split = copied_struct::read_in_part(layout.align, size, &members);
+        Some(if self.may_be_held(pointer, size) { Split::Whole } else { split })
     }
 
     /// Whether an object is read as a whole, although perhaps only a part of it is used.
@@ -103,10 +118,10 @@ impl Machine<'_> {
         let Some(layout) = self.shared_record(pointer) else { return false };
         let Some(frame) = self.frame() else { return true };
         let uses = member_uses(&frame.function);
-        let has_parts = members_used(&pointer.pointee, layout, None).is_none_or(|all| all.len() > 1);
+        let has_parts = members_used(&pointer.pointee, layout, None, true).is_none_or(|all| all.len() > 1);
         let is_told = || {
             let used = uses.used(span);
-            let used = used.and_then(|it| members_used(&pointer.pointee, layout, Some(&it.members)));
+            let used = used.and_then(|it| members_used(&pointer.pointee, layout, Some(&it.members), false));
             // Of narrow numbers it was not looked at which are read.
             used.is_some_and(|all| all.iter().all(|it| it.used || it.bytes >= 4))
         };
@@ -119,42 +134,42 @@ impl Machine<'_> {
         self.record_parts(AccessOp::Store, pointer, parts, span);
     }
 
-    /// The parts of an object that are written after it was made of members.
-    fn parts_made(&self, pointer: &Pointer, span: Span) -> Option<Vec<(u64, u64)>> {
+    /// How an object is written that was made of members.
+    fn parts_made(&self, pointer: &Pointer, span: Span) -> Option<Split> {
         let layout = self.shared_record(pointer)?;
         let made = member_uses(&self.frame()?.function).made(span)?;
-        let size = layout.size.filter(|_| !layout.overlaps && !self.copies_itself(layout))?;
+        let size = self.size_to_split(layout)?;
         let (named, is_filled) = match made {
             Made::List(items) => (None, *items < layout.fields.len()),
             Made::Members(named) => (Some(named.as_slice()), false),
         };
-        let members = members_used(&pointer.pointee, layout, named)?;
-        copied_struct::written_in_part(layout.align, size, &members, is_filled)
+        let members = members_used(&pointer.pointee, layout, named, true)?;
+        Some(copied_struct::written_in_part(layout.align, size, &members, is_filled))
+    }
+
+    /// How an object is accessed that is copied from memory to memory.
+    fn split_of_copy(&self, op: AccessOp, pointer: &Pointer, span: Span) -> Option<Split> {
+        let layout = self.shared_record(pointer)?;
+        let other = member_uses(&self.frame()?.function).copied(span)?;
+        let members = members_used(&pointer.pointee, layout, None, true)?;
+        let size = layout.size.filter(|_| self.is_in_memory(other))?;
+        let by_class = has_objects_as_numbers(&pointer.pointee);
+        Some(copied_struct::copied(layout.align, size, &members, by_class, op == AccessOp::Load))
     }
 
     /// Why it is not known whether an object is copied as a whole: where bytes of it hold nothing it is only from memory
     /// to memory, and elsewhere the members that are used are. `pair x = c ? s[i] : y;` `x[1] = s[i];`
-    fn in_doubt(&mut self, op: AccessOp, pointer: &Pointer, span: Span) -> Option<Unknown> {
-        let before = self.at_hand.combined.clone();
-        let layout = self.shared_record(pointer).filter(|_| before.is_none());
-        let Some((layout, size)) = layout.and_then(|it| Some((it, it.size?))) else { return before };
-        let members = members_used(&pointer.pointee, layout, None)?;
-        if !copied_struct::has_holes(layout.align, size, &members) || self.copies_itself(layout) {
+    fn in_doubt(&self, op: AccessOp, pointer: &Pointer, is_told: bool) -> Option<String> {
+        let layout = self.shared_record(pointer).filter(|_| !is_told && self.at_hand.combined.is_none())?;
+        let (size, members) = (layout.size?, members_used(&pointer.pointee, layout, None, true)?);
+        let is_alike = op == AccessOp::Load && copied_struct::is_read_alike(size, &members);
+        if is_alike || !copied_struct::has_holes(size, &members) || self.copies_itself(layout) {
             return None;
         }
-        let uses = member_uses(&self.frame()?.function);
-        let is_told = match op {
-            AccessOp::Load => uses.used(span).is_some(),
-            _ => uses.made(span).is_some(),
-        };
-        let is_copied = uses.copied(span).is_some_and(|other| self.is_in_memory(other));
-        let words = || {
-            let name = pointer.pointee.describe();
-            format!(
-                "whether `{name}`, in which some bytes hold nothing, is copied as a whole or by its members"
-            )
-        };
-        (!is_told && !is_copied).then(|| Unknown::new(Reason::Compiler, span, words()))
+        let name = pointer.pointee.describe();
+        Some(format!(
+            "whether `{name}`, in which some bytes hold nothing, is copied as a whole or by its members"
+        ))
     }
 
     /// Whether what a path leads to that begins so surely lies in memory, and not in registers.
@@ -176,20 +191,53 @@ impl Machine<'_> {
     }
 }
 
-/// The numbers in an object, and which of them are among these members; all if none are named.
-fn members_used(ty: &Ty, layout: &Layout, named: Option<&[Name]>) -> Option<Vec<Member>> {
+/// The numbers in an object, and which of them are among these members; all if none are named. `whole`: whether all of a
+/// member is meant that has members itself.
+fn members_used(ty: &Ty, layout: &Layout, named: Option<&[Name]>, whole: bool) -> Option<Vec<Member>> {
     let mut all = Vec::new();
     numbers(ty, 0, 8, &mut all)?;
-    let mut begins = Vec::new();
-    for name in named.unwrap_or_default() {
-        let field = layout.field(name).filter(|field| !field.reference && !field.bit_field)?;
-        if !matches!(field.ty, Ty::Scalar(_) | Ty::Pointer(_)) {
-            return None;
-        }
-        begins.push(field.offset?);
+    let named =
+        named.map(|named| named.iter().map(|path| place_of(layout, path, whole)).collect::<Option<Vec<_>>>());
+    let named = match named {
+        Some(places) => Some(places?),
+        None => None,
+    };
+    // A narrow member of a union shares its bytes with a wider one.
+    let is_number =
+        |place: &Range<u64>| all.iter().any(|(at, bytes)| *at == place.start && at + bytes <= place.end);
+    if named.as_ref().is_some_and(|named| !named.iter().all(is_number)) {
+        return None;
     }
-    let is_used = |at: u64| named.is_none() || begins.contains(&at);
+    let is_used = |at: u64| named.as_ref().is_none_or(|named| named.iter().any(|place| place.contains(&at)));
     Some(all.into_iter().map(|(at, bytes)| Member { at, bytes, used: is_used(at) }).collect())
+}
+
+/// The bytes of a member of a member: `a.x`. None if it is no number, unless all of it is meant.
+fn place_of(layout: &Layout, path: &str, whole: bool) -> Option<Range<u64>> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let field = layout.field(first).filter(|field| !field.reference && !field.bit_field)?;
+    let (offset, ty) = (field.offset?, field.ty.unqualified());
+    match (rest, &ty) {
+        (Some(rest), Ty::Record(inner)) => {
+            let place = place_of(inner, rest, whole)?;
+            Some(offset + place.start..offset + place.end)
+        }
+        (None, Ty::Scalar(_) | Ty::Pointer(_) | Ty::Sized { .. }) => {
+            Some(offset..offset + ty.constant_size()?)
+        }
+        (None, Ty::Record(_)) if whole => Some(offset..offset + ty.constant_size()?),
+        _ => None,
+    }
+}
+
+/// Whether numbers in a type are objects of classes that copy themselves, like `__half`.
+fn has_objects_as_numbers(ty: &Ty) -> bool {
+    match ty {
+        Ty::Sized { .. } => true,
+        Ty::Record(layout) => layout.fields.iter().any(|field| has_objects_as_numbers(&field.ty)),
+        Ty::Array(element, _) | Ty::Qualified(_, element) => has_objects_as_numbers(element),
+        _ => false,
+    }
 }
 
 /// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not.
@@ -201,7 +249,7 @@ pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {
     let mut members = Vec::new();
     match numbers(ty, 0, 8, &mut members) {
         Some(()) => copied_struct::joined_up_to(split_alignment(ty, Some(bytes)), u64::from(bytes), &members),
-        None => 0,
+        None => copied_struct::joined_if_not_known(split_alignment(ty, Some(bytes))),
     }
 }
 
@@ -209,7 +257,14 @@ pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {
 fn numbers(ty: &Ty, at: u64, depth: u32, found: &mut Vec<(u64, u64)>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     match ty {
-        Ty::Record(layout) if layout.overlaps => None,
+        Ty::Record(layout) if layout.overlaps => {
+            let mut all = Vec::new();
+            for field in &layout.fields {
+                numbers(&field.ty, at + field.offset?, depth, &mut all)?;
+            }
+            found.extend(widest(all)?);
+            (found.len() <= MOST).then_some(())
+        }
         Ty::Record(layout) => {
             layout.fields.iter().try_for_each(|field| numbers(&field.ty, at + field.offset?, depth, found))
         }
@@ -223,6 +278,21 @@ fn numbers(ty: &Ty, at: u64, depth: u32, found: &mut Vec<(u64, u64)>) -> Option<
             (found.len() <= MOST).then_some(())
         }
     }
+}
+
+/// Of numbers that share bytes, as in a union, those that hold the others; none if some share only a part of theirs.
+fn widest(mut all: Vec<(u64, u64)>) -> Option<Vec<(u64, u64)>> {
+    all.sort_unstable_by_key(|(at, bytes)| (*at, std::cmp::Reverse(*bytes)));
+    let mut kept: Vec<(u64, u64)> = Vec::new();
+    for (at, bytes) in all {
+        let end = kept.last().map_or(0, |(at, bytes)| at + bytes);
+        if at >= end {
+            kept.push((at, bytes));
+        } else if at + bytes > end {
+            return None;
+        }
+    }
+    Some(kept)
 }
 
 /// The type's alignment where it is less than its size asks for; 0 when it is natural.

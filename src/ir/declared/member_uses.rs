@@ -26,12 +26,15 @@ use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How deep a member may lie in members.
+const DEEPEST: u32 = 6;
+
 /// What is used of one read.
 #[derive(Clone, Debug)]
 pub(crate) struct Used {
     /// The variable that takes it.
     pub local: LocalId,
-    /// The members, in the order of the text.
+    /// The members, in the order of the text; `a.x` for a member of one.
     pub members: Vec<Name>,
 }
 
@@ -109,6 +112,8 @@ struct Uses {
     reads: Vec<(LocalId, Span)>,
     /// The members that are written of each variable.
     written: FxHashMap<LocalId, Vec<Name>>,
+    /// Variables that are given a member that is no constant.
+    varied: FxHashSet<LocalId>,
     /// Variables that are declared as a list, and how many of its items are no constants.
     listed: FxHashMap<LocalId, usize>,
     /// Variables that are declared without a value, or as a list.
@@ -162,7 +167,10 @@ impl Uses {
         }
         match self.listed.get(&local) {
             Some(items) => Some(Made::List(*items)),
-            None => self.written.get(&local).cloned().map(Made::Members),
+            None => {
+                let written = self.written.get(&local).filter(|_| self.varied.contains(&local));
+                written.cloned().map(Made::Members)
+            }
         }
     }
 
@@ -253,8 +261,8 @@ impl Uses {
             ExprKind::Member { base, .. } => match member_of_variable(expr) {
                 Some((local, name)) => {
                     let members = self.of.entry(local).or_insert_with(|| Some(Vec::new()));
-                    if let Some(members) = members.as_mut().filter(|members| !members.contains(name)) {
-                        members.push(name.clone());
+                    if let Some(members) = members.as_mut().filter(|members| !members.contains(&name)) {
+                        members.push(name);
                     }
                 }
                 None => self.expr(base),
@@ -263,7 +271,10 @@ impl Uses {
                 match member_of_variable(target) {
                     Some((local, name)) => {
                         self.of.insert(local, None);
-                        self.written.entry(local).or_default().push(name.clone());
+                        self.written.entry(local).or_default().push(name);
+                        if varies(value) {
+                            self.varied.insert(local);
+                        }
                     }
                     None => self.touched(target),
                 }
@@ -331,11 +342,20 @@ fn varies(value: &Expr) -> bool {
     found
 }
 
-/// `v.name`
-fn member_of_variable(expr: &Expr) -> Option<(LocalId, &Name)> {
+/// `v.name`, or `v.name.part`
+fn member_of_variable(expr: &Expr) -> Option<(LocalId, Name)> {
+    member_within(expr, DEEPEST)
+}
+
+fn member_within(expr: &Expr, depth: u32) -> Option<(LocalId, Name)> {
     let ExprKind::Member { base, name, arrow: false, args: None, class: None } = &expr.kind else {
         return None;
     };
-    let ExprKind::Local(local) = base.kind else { return None };
-    Some((local, name))
+    match &base.kind {
+        ExprKind::Local(local) => Some((*local, name.clone())),
+        _ => {
+            let (local, path) = member_within(base, depth.checked_sub(1)?)?;
+            Some((local, format!("{path}.{name}").into()))
+        }
+    }
 }
