@@ -53,6 +53,7 @@
 //! | `if (a[x] \|\| a[x + 1])` | yes |
 //! | `p = a[x]; if (p > k) out[y] = p; q = a[x + 1];` | yes |
 //! | `if (k) p = a[x]; if (l) q = a[x + 1];`, also `k ? a[x] : 0` | no |
+//! | `p = a[0]; if (p > i) q = a[1];` in each round of a loop over `i` | of arrays of known length |
 //! | `p = k < n ? a[x] : 0; q = k < n ? a[x + 1] : 0;` with nothing else between | yes |
 //! | the same with an access of any memory between, or a condition that reads some | no |
 //! | `p = a[x]; if (p > k) { b[y] = p; q = a[x + 1]; }` | no |
@@ -93,7 +94,7 @@ use super::layout::{self, Start};
 use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use cut::Cut;
-use order::{Order, nothing_between};
+use order::{Order, may_stay, nothing_between};
 use rustc_hash::{FxHashMap, FxHashSet};
 use site::{Site, is_written_out};
 pub(crate) use wide::Wide;
@@ -413,10 +414,11 @@ impl Joiner<'_> {
 
     /// Whether no operation stands between two whose own branches keep the compiler from joining them.
     fn is_beside(&self, op: AccessOp, one: &Member, other: &Member) -> bool {
-        let (one, other) = (&self.pattern(one).first, &self.pattern(other).first);
+        let array = &self.trace.arrays[self.trace.accesses[one.access].array];
+        let (one, other) = (self.pattern(one), self.pattern(other));
         match op {
-            AccessOp::Store => one.skips == other.skips,
-            _ => one.calls == other.calls,
+            AccessOp::Store => one.first.skips == other.first.skips,
+            _ => one.first.calls == other.first.calls && !may_stay(array, one, other),
         }
     }
 

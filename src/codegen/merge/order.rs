@@ -1,7 +1,7 @@
 //! What stands between neighbours, and does it keep the compiler from joining them?
 
 use super::{Group, relative};
-use crate::events::{Access, AccessOp, Pattern, Trace};
+use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 
 /// Whether the program has nothing between the parts that keeps the compiler from joining them.
 pub(super) fn nothing_between<'a>(
@@ -24,6 +24,13 @@ pub(super) fn nothing_between<'a>(
         }
         _ => span(&|part| part.first.writes) == 0,
     }
+}
+
+/// Whether one of two loads may stay behind a branch of a loop while the other is made once before it: where the length
+/// of an array is not known, no load is made in advance that might lie outside.
+pub(super) fn may_stay(array: &Array, one: &Pattern, other: &Pattern) -> bool {
+    let is_in_loop = |of: &Pattern| of.within.iter().any(|(innermost, _)| innermost.is_some());
+    array.dynamic && one.first.stretch != other.first.stretch && is_in_loop(one)
 }
 
 /// Accesses that may stand between others of their array that are joined; more are taken to be in the way.
