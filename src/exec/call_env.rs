@@ -17,11 +17,20 @@ impl Machine<'_> {
         if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
             env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         } else if let Some((_, owner_args)) = path.qualifiers.last() {
-            env = self.bind(&function.owner_params, Some(owner_args), &Env::default());
+            let is_special = self.is_of_partial(function);
+            if !is_special {
+                env = self.bind(&function.owner_params, Some(owner_args), &Env::default());
+            }
             if let Some(class) = self.class_of_static(function, path, &env) {
                 env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+                if is_special {
+                    add_by_place(&mut env, function, &class);
+                }
             }
-            self.add_class_defaults(function, path, &mut env);
+            match is_special {
+                true => env = self.bind_rest(&function.owner_params, env),
+                false => self.add_class_defaults(function, path, &mut env),
+            }
         } else if function.owner.is_some() {
             env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         }
@@ -44,14 +53,19 @@ impl Machine<'_> {
             return;
         }
         let Some(class) = self.class_before(path, true) else { return };
-        let params = class.record.iter().flat_map(|record| &record.template_params);
-        for (of_class, own) in params.zip(&function.owner_params) {
-            if let Some(bound) = class.env.bindings.get(&of_class.name)
-                && !env.bindings.contains_key(&own.name)
-            {
-                env.bindings.insert(own.name.clone(), bound.clone());
-            }
+        add_by_place(env, function, &class);
+    }
+
+    /// Whether a function is a member of a partial specialisation: what its parameters stand for is told by the pattern
+    /// of that, and not by the place of an argument.
+    fn is_of_partial(&self, function: &Function) -> bool {
+        let Some(owner) = &function.owner else { return false };
+        if function.owner_params.is_empty() {
+            return false;
         }
+        let records = self.program.records(owner);
+        !function.owner_args.is_empty()
+            || records.iter().any(|it| !it.specialization.is_empty() && it.holds(function.span))
     }
 
     /// What the template parameters of a function stand for in a call that is not run.
@@ -78,5 +92,18 @@ impl Machine<'_> {
         }
         let class = self.qualifying_class(path)?;
         self.class_where(&class, BASES, &|class| class.holds(function.span) || class.name == *owner)
+    }
+}
+
+/// Binds the parameters that a method says in front of its class to what those of the class stand for, where they have
+/// other names.
+fn add_by_place(env: &mut Env, function: &Function, class: &Layout) {
+    let params = class.record.iter().flat_map(|record| &record.template_params);
+    for (of_class, own) in params.zip(&function.owner_params) {
+        if let Some(bound) = class.env.bindings.get(&of_class.name)
+            && !env.bindings.contains_key(&own.name)
+        {
+            env.bindings.insert(own.name.clone(), bound.clone());
+        }
     }
 }
