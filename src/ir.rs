@@ -15,6 +15,7 @@ mod instantiation;
 mod mentions;
 pub(crate) mod names;
 pub(crate) mod namespace;
+mod opened;
 mod operators;
 pub(crate) mod print;
 pub(crate) mod program;
@@ -812,6 +813,8 @@ pub struct Module {
     /// `namespace fs = std::filesystem;`: the name, and those that it stands for. Of one that stands for different
     /// namespaces in the file nothing is here.
     pub namespace_aliases: Vec<(Name, Vec<Name>)>,
+    /// The namespaces that it opens, and what they bring into sight.
+    pub scopes: namespace::Scopes,
     /// Enumerations that have a name, nested ones too.
     pub enums: Vec<Enumeration>,
     /// Class templates that have a deduction guide that is no template: `Buffer(char) -> Buffer<int>;`.

@@ -63,6 +63,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     let comments = tree.expanded.comments.clone();
     let (file, is_cut_short) = (Some(tree.expanded.file.id), tree.expanded.is_cut_short);
     let namespace_aliases = outline.namespace_aliases_in_order();
+    let scopes = outline.scopes();
     let undecided = tree.expanded.undecided.iter().map(|range| Span {
         file: tree.expanded.file.id,
         start: range.start as u32,
@@ -71,7 +72,7 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     });
     let undecided = undecided.collect();
     let mut module =
-        Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
+        Module { file, comments, is_cut_short, undecided, namespace_aliases, scopes, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     module.unfollowed = outline.unfollowed();
     handed_back::write_out(&mut module);

@@ -24,7 +24,6 @@ use super::types::Ty;
 use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
-use crate::ir::namespace::meant;
 use crate::ir::print;
 use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use crate::source::Span;
@@ -49,7 +48,7 @@ impl Machine<'_> {
         let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
             let fitting: Vec<Arc<Function>> =
                 all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect();
-            meant(&fitting, qualifiers, from).cloned().collect()
+            self.program.in_sight(&path.name, &fitting, qualifiers, from).cloned().collect()
         };
         let before_owner = path.qualifiers.split_last().map_or(&[][..], |(_, before)| before);
         let mut candidates = match &owner {

@@ -5,7 +5,7 @@ use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
-use crate::ir::namespace::{Namespace, meant};
+use crate::ir::namespace::Namespace;
 use crate::ir::{Declaration, Function, Name, Path, Record, Scalar, TemplateParam, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -417,9 +417,9 @@ impl Machine<'_> {
     /// part, or for arguments that are not known, nothing is known.
     fn variable_template(&mut self, path: &Path) -> Option<Option<Value>> {
         let args = path.args.as_deref()?;
-        let namespace = self.namespace();
-        let named: Vec<Arc<Declaration>> =
-            meant(self.program.variables(&path.name), &path.qualifiers, &namespace).cloned().collect();
+        let (program, namespace) = (self.program, self.namespace());
+        let named = program.in_sight(&path.name, program.variables(&path.name), &path.qualifiers, &namespace);
+        let named: Vec<Arc<Declaration>> = named.cloned().collect();
         let primary =
             named.iter().find(|it| it.specialization.is_empty() && !it.template_params.is_empty())?;
         let env = self.bind(&primary.template_params, Some(args), &Env::default());

@@ -7,7 +7,6 @@ use super::operator_functions::operator_of;
 use super::same_type::same_type;
 use super::types::{Binding, Layout, Ty, nameless};
 use super::value::Value;
-use crate::ir::namespace::meant;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
@@ -158,8 +157,9 @@ impl Machine<'_> {
             return ty;
         }
         let from = self.namespace();
-        let named: Vec<Arc<Function>> =
-            meant(self.program.functions(&path.name), &path.qualifiers, &from).cloned().collect();
+        let program = self.program;
+        let named = program.in_sight(&path.name, program.functions(&path.name), &path.qualifiers, &from);
+        let named: Vec<Arc<Function>> = named.cloned().collect();
         let is_bare = path.qualifiers.is_empty() && named.iter().any(|function| function.owner.is_some());
         let near = if is_bare { Some(self.classes_in_sight()) } else { None };
         let is_in_sight = |owner: &Name| near.as_ref().is_none_or(|classes| classes.contains(owner));

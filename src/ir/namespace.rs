@@ -14,6 +14,30 @@ use std::sync::Arc;
 /// The namespaces around an item, outermost first. Unnamed and inline ones do not count.
 pub(crate) type Namespace = Arc<[Name]>;
 
+/// The namespaces of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scopes {
+    /// The names of all that it opens, sorted.
+    pub opened: Vec<Name>,
+    /// Those of them whose name need not be said.
+    pub inline: Vec<Name>,
+    /// Names that stand for different namespaces.
+    pub unclear: Vec<Name>,
+    /// What their names find that stands elsewhere.
+    pub brought: Vec<Brought>,
+}
+
+/// `using namespace a::b;` or `using a::b::f;` in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Brought {
+    /// The last name of the namespace.
+    pub within: Name,
+    /// The names that are written.
+    pub parts: Vec<Name>,
+    /// Whether it is all of a namespace.
+    pub whole: bool,
+}
+
 /// Something that stands in a namespace.
 pub(crate) trait Named {
     /// Where.
@@ -49,7 +73,9 @@ pub(super) fn answers(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)]) -> b
 
 /// What a path says of a place in the standard library, if it names one: `std`, and what stands behind it.
 /// Nothing else lies there: what has the name elsewhere is another item, whatever brings it into sight.
-fn in_standard_library(qualifiers: &[(Name, Vec<TemplateArg>)]) -> Option<&[(Name, Vec<TemplateArg>)]> {
+pub(super) fn in_standard_library(
+    qualifiers: &[(Name, Vec<TemplateArg>)],
+) -> Option<&[(Name, Vec<TemplateArg>)]> {
     let own = match qualifiers {
         [(first, _), rest @ ..] if &**first == "cuda" => rest,
         all => all,

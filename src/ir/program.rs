@@ -2,9 +2,8 @@
 
 use super::defaults;
 use super::namespace::{Named, answers, meant};
-use super::{
-    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Scalar, TemplateArg, Type,
-};
+use super::opened::{Opened, Qualifier, is_seen_in, seen_in};
+use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Scalar, Type};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -71,8 +70,7 @@ struct Index {
     standard: FxHashSet<Name>,
     /// Names of a library, with the namespace, that modules have in other namespaces.
     apart: FxHashSet<(Name, Name)>,
-    /// What aliases of namespaces stand for; `None` where modules disagree.
-    namespaces: FxHashMap<Name, Option<Vec<Qualifier>>>,
+    opened: Opened,
     /// The names of member typedefs of all classes, once somebody asks.
     member_types: OnceLock<FxHashSet<Name>>,
     /// The names of the members of all classes that are references, once somebody asks.
@@ -91,9 +89,6 @@ struct Enumerations {
     /// Whether all say the same underlying type.
     agree: bool,
 }
-
-/// A name before `::`, with its template arguments.
-type Qualifier = (Name, Vec<TemplateArg>);
 
 impl Index {
     /// Adds what a module has under the names that are wanted.
@@ -140,16 +135,6 @@ impl Index {
         }
     }
 
-    fn add_namespaces(&mut self, module: &Module) {
-        for (name, parts) in &module.namespace_aliases {
-            let parts: Vec<Qualifier> = parts.iter().map(|part| (part.clone(), Vec::new())).collect();
-            let known = self.namespaces.entry(name.clone()).or_insert_with(|| Some(parts.clone()));
-            if known.as_ref() != Some(&parts) {
-                *known = None;
-            }
-        }
-    }
-
     /// Whether a record, an alias or a variable has this name in a namespace that nothing is around.
     fn has_in(&self, name: &Name, within: &Name) -> bool {
         fn any<T: Named>(all: Option<&[Arc<T>]>, within: &Name) -> bool {
@@ -188,7 +173,7 @@ impl Program {
         let mut index = Index::default();
         for module in &modules {
             index.add(module, &|_, _| true);
-            index.add_namespaces(module);
+            index.opened.add(module);
         }
         if let Some(module) = &standard {
             let records = module.records.iter().map(|it| &it.name);
@@ -308,6 +293,22 @@ impl Program {
         self.index.aliases.get(name).map_or(&[], SmallVec::as_slice)
     }
 
+    /// Those of `items`, all called `name`, that are meant behind qualifiers in the namespace `from`.
+    pub(crate) fn in_sight<'i, 'p, T: Named>(
+        &'p self,
+        name: &'p Name,
+        items: &'i [Arc<T>],
+        qualifiers: &'p [Qualifier],
+        from: &'p [Name],
+    ) -> impl Iterator<Item = &'i Arc<T>> + Clone + use<'i, 'p, T> {
+        let index = &self.index;
+        let is_enumeration = |name: &Name| index.enums.contains_key(name);
+        let is_seen = move |item: &&Arc<T>| {
+            index.opened.is_in_sight(name, item.namespace(), qualifiers, is_enumeration)
+        };
+        meant(items, qualifiers, from).filter(is_seen)
+    }
+
     /// Those of `items`, which have the path's name, that the path means in the namespace `from`.
     fn meant<'i, 'p, T: Named>(
         &'p self,
@@ -324,7 +325,7 @@ impl Program {
             !self.index.apart.is_empty() && self.index.apart.contains(&(path.name.clone(), (*last).clone()))
         });
         let has_args = path.args.is_some();
-        meant(items, qualifiers, from).filter(move |item| {
+        self.in_sight(&path.name, items, qualifiers, from).filter(move |item| {
             (!standard || is_standard(item.namespace(), (last, has_args), from))
                 && apart.is_none_or(|apart| is_seen_in(item.namespace(), apart))
         })
@@ -335,7 +336,7 @@ impl Program {
     fn qualifiers<'p, T: Named>(&'p self, items: &[Arc<T>], path: &'p Path) -> &'p [Qualifier] {
         let written = path.qualifiers.as_slice();
         match written {
-            [(first, args)] if args.is_empty() => match self.index.namespaces.get(first) {
+            [(first, args)] if args.is_empty() => match self.index.opened.alias(first) {
                 Some(Some(whole)) if !items.iter().any(|it| answers(it.namespace(), written)) => whole,
                 _ => written,
             },
@@ -476,26 +477,6 @@ fn may_copy(function: &Function) -> bool {
     let first = function.params.first().map(|param| &param.ty);
     let makes = function.owner.as_ref() == Some(&function.name) || &*function.name == "operator=";
     function.body.is_some() && makes && matches!(first, Some(Type::Reference(_)))
-}
-
-/// The namespaces before a name that count beside what modules have of the same name elsewhere, if the library has it
-/// in `at`: PyTorch brings what is in `c10` into sight in `at`, and what is there in `torch`.
-fn seen_in(at: &[Name]) -> &'static [&'static str] {
-    match at {
-        [only] => match &**only {
-            "c10" => &["c10", "at", "torch"],
-            "at" => &["at", "torch"],
-            "torch" => &["torch"],
-            "cub" => &["cub"],
-            _ => &[],
-        },
-        _ => &[],
-    }
-}
-
-/// Whether what lies in the namespace `at` is seen in the one called `within`.
-fn is_seen_in(at: &[Name], within: &Name) -> bool {
-    at.last() == Some(within) || seen_in(at).contains(&&**within)
 }
 
 /// Whether a path means what a library has in the namespace `at`, by the last name before it and whether it has

@@ -5,7 +5,7 @@
 
 use super::nodes::{anonymous_union, is_argument};
 use crate::builtins::ptx;
-use crate::ir::namespace::Namespace;
+use crate::ir::namespace::{Brought, Namespace, Scopes};
 use crate::ir::{Mentions, Name};
 use crate::source::Span;
 use crate::syntax::query::{Found, find};
@@ -41,6 +41,10 @@ pub(super) struct Outline<'t> {
     pub namespaces: FxHashSet<&'t str>,
     /// What aliases of namespaces stand for; `None` where that is not the same everywhere.
     pub namespace_aliases: FxHashMap<&'t str, Option<Vec<&'t str>>>,
+    /// What namespaces bring into sight.
+    pub brought: Vec<Brought>,
+    /// Those whose name need not be said.
+    inline: FxHashSet<&'t str>,
     /// From which place of the original text on `#pragma pack` limits alignments, and to how much.
     packs: Vec<(u32, Option<u64>)>,
     /// The module-wide name of each record with a body, by node.
@@ -70,6 +74,8 @@ impl<'t> Outline<'t> {
             members: FxHashSet::default(),
             namespaces: FxHashSet::default(),
             namespace_aliases: FxHashMap::default(),
+            brought: Vec::new(),
+            inline: FxHashSet::default(),
             packs: packs(&tree.expanded.file.text),
             record_names: FxHashMap::default(),
             local_records: FxHashMap::default(),
@@ -161,8 +167,9 @@ impl<'t> Outline<'t> {
             Found::Declaration if function.is_none() => self.note_declaration(node),
             Found::Namespace => {
                 self.namespaces.extend(field(node, "name").map(|name| self.tree.text(name)));
-                if node.kind() == "namespace_alias_definition" {
-                    self.note_namespace_alias(node);
+                match node.kind() {
+                    "namespace_alias_definition" => self.note_namespace_alias(node),
+                    _ => self.note_brought(node),
                 }
             }
             Found::Damage => {
@@ -192,21 +199,57 @@ impl<'t> Outline<'t> {
     fn note_namespace_alias(&mut self, node: Node<'t>) {
         let Some(name_node) = field(node, "name") else { return };
         let name = self.tree.text(name_node);
-        // What lies between the names is `::`, or says nothing.
+        let parts = self.names_in(node, Some(name_node));
+        let known = self.namespace_aliases.entry(name).or_insert_with(|| Some(parts.clone()));
+        if known.as_ref() != Some(&parts) {
+            *known = None;
+        }
+    }
+
+    /// The names in a node but for one of them: what lies between them is `::`, or says nothing.
+    fn names_in(&self, node: Node<'t>, except: Option<Node<'t>>) -> Vec<&'t str> {
         let mut parts: Vec<&str> = Vec::new();
         let mut waiting: Vec<Node<'t>> = vec![node];
         while let Some(part) = waiting.pop() {
             let mut cursor = part.walk();
             let inner: Vec<Node<'t>> = part.named_children(&mut cursor).collect();
-            if inner.is_empty() && part.kind().ends_with("identifier") && part.id() != name_node.id() {
+            let is_name = inner.is_empty() && part.kind().ends_with("identifier");
+            if is_name && except.is_none_or(|except| except.id() != part.id()) {
                 parts.push(self.tree.text(part));
             }
             waiting.extend(inner.into_iter().rev());
         }
-        let known = self.namespace_aliases.entry(name).or_insert_with(|| Some(parts.clone()));
-        if known.as_ref() != Some(&parts) {
-            *known = None;
+        parts
+    }
+
+    /// `using namespace detail;` and `using detail::f;` in a namespace.
+    fn note_brought(&mut self, node: Node<'t>) {
+        let named = field(node, "name").and_then(|name| self.tree.text(name).rsplit("::").next());
+        let Some(within) = named.map(str::trim) else { return };
+        if node.child(0).is_some_and(|word| word.kind() == "inline") {
+            self.inline.insert(within);
         }
+        let Some(body) = field(node, "body") else { return };
+        let mut cursor = body.walk();
+        for using in body.named_children(&mut cursor).filter(|it| it.kind() == "using_declaration") {
+            let whole = using.child(1).is_some_and(|word| word.kind() == "namespace");
+            let parts = self.names_in(using, None).iter().map(|part| self.name(part)).collect();
+            self.brought.push(Brought { within: self.name(within), parts, whole });
+        }
+    }
+
+    /// The namespaces that are opened, sorted, and what is brought into sight in them.
+    pub(super) fn scopes(&self) -> Scopes {
+        let parts = self.namespaces.iter().flat_map(|name| name.split("::"));
+        let mut opened: Vec<Name> = parts.map(|part| self.name(part.trim())).collect();
+        opened.sort();
+        opened.dedup();
+        let mut inline: Vec<Name> = self.inline.iter().map(|name| self.name(name)).collect();
+        inline.sort();
+        let aliases = self.namespace_aliases.iter().filter(|(_, parts)| parts.is_none());
+        let mut unclear: Vec<Name> = aliases.map(|(name, _)| self.name(name)).collect();
+        unclear.sort();
+        Scopes { opened, inline, unclear, brought: self.brought.clone() }
     }
 
     /// The aliases of namespaces and what they stand for, sorted.

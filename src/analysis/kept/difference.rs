@@ -72,6 +72,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         variables,
         aliases,
         namespace_aliases,
+        scopes,
         enums,
         instantiations,
         class_instantiations,
@@ -87,7 +88,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         file: _,
     } = module;
     let classes = (records, declared_classes);
-    let names = (aliases, namespace_aliases, enums, guided);
+    let names = (aliases, namespace_aliases, scopes, enums, guided);
     let instantiations = (instantiations, class_instantiations);
     (classes, variables, names, instantiations, (volatile, unfollowed), eight_byte_banks, undecided)
 }
