@@ -118,6 +118,16 @@ impl Machine<'_> {
         ty
     }
 
+    /// A member typedef that a bare name means in the running method's class, whatever else has the name outside.
+    pub(super) fn alias_in_class(&mut self, path: &Path) -> Option<Ty> {
+        let is_bare = path.qualifiers.is_empty() && !path.global;
+        let is_parameter = || self.env().bindings.contains_key(&path.name);
+        if !is_bare || !self.program.has_member_type(&path.name) || is_parameter() {
+            return None;
+        }
+        self.own_alias(path)
+    }
+
     /// A member typedef of a class around that of the running method.
     fn enclosing_alias(&mut self, path: &Path) -> Option<Ty> {
         let env = self.env();
@@ -216,7 +226,7 @@ impl Machine<'_> {
 
     /// The record in front of `::`, by its own name or by a typedef's.
     pub(super) fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
-        let ty = match self.named_record(owner) {
+        let ty = match self.alias_in_class(owner) {
             Some(ty) => ty,
             None => self.resolve_named(owner),
         };

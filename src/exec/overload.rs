@@ -51,7 +51,13 @@ impl Machine<'_> {
             self.program.in_sight(&path.name, &fitting, qualifiers, from).cloned().collect()
         };
         let before_owner = path.qualifiers.split_last().map_or(&[][..], |(_, before)| before);
+        let is_alias = |it: &mut Self| match path.qualifiers.as_slice() {
+            [(name, _)] if !path.global => it.alias_in_class(&Path::simple(name.clone())).is_some(),
+            _ => false,
+        };
         let mut candidates = match &owner {
+            // In its class, a typedef hides what has its name outside.
+            Some(_) if is_alias(self) => Vec::new(),
             Some(owner) => of(Some(owner), before_owner),
             None => of(None, &path.qualifiers),
         };

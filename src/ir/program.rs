@@ -383,13 +383,17 @@ impl Program {
     #[must_use]
     pub(crate) fn may_be_class(&self, name: &Name) -> bool {
         let index = &self.index;
+        index.records.contains_key(name) || index.aliases.contains_key(name) || self.has_member_type(name)
+    }
+
+    /// Whether any class has a member typedef of this name.
+    #[must_use]
+    pub(crate) fn has_member_type(&self, name: &Name) -> bool {
         let of_members = || {
-            let records = index.records.values().flatten();
+            let records = self.index.records.values().flatten();
             records.flat_map(|record| &record.aliases).map(|alias| alias.name.clone()).collect()
         };
-        index.records.contains_key(name)
-            || index.aliases.contains_key(name)
-            || index.member_types.get_or_init(of_members).contains(name)
+        self.index.member_types.get_or_init(of_members).contains(name)
     }
 
     /// Whether something has a path's name in a namespace that ends in what stands before it.
