@@ -8,7 +8,7 @@ use super::deduce::{decayed, deduce, note_forwarded, strip};
 use super::machine::{Frame, Machine, Mode, OneOfSeveral};
 use super::packs::{argument_at, deduce_pack, expansion_in};
 use super::slots::{Slot, Slots};
-use super::types::{Binding, Env, Ty};
+use super::types::{Binding, Env, Ty, nameless};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
@@ -445,6 +445,13 @@ impl Machine<'_> {
                 }
                 // A number that is an object: its type has members.
                 Ty::Record(layout) if self.is_number_object(&layout) => Ty::Record(layout),
+                // In `n + 1`, a small `n` becomes an `int`.
+                Ty::Unknown(name) if self.is_open_type(&name) => match &arg.kind {
+                    ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Conditional(..) => {
+                        Ty::Unknown(nameless::AUTO.into())
+                    }
+                    _ => Ty::Unknown(name),
+                },
                 _ => Ty::Scalar(*scalar),
             },
             _ => self.type_of(arg),

@@ -29,6 +29,15 @@ pub(super) fn deduce(machine: &mut Machine<'_>, env: &mut Env, function: &Functi
             deduce(machine, env, function, inner, element);
         }
         (Type::Array(inner, _), Ty::Pointer(element)) => deduce(machine, env, function, inner, element),
+        // It is as little known by its other name.
+        (Type::Named(path), Ty::Unknown(name))
+            if machine.is_open_type(name)
+                && path.qualifiers.is_empty()
+                && path.args.is_none()
+                && is_free(env, function, &path.name) =>
+        {
+            env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
+        }
         (Type::Named(path), _) if !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
             if path.qualifiers.is_empty() && path.args.is_none() && is_free(env, function, &path.name) {
                 env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));

@@ -2,7 +2,7 @@
 
 use super::deduce::{is_perhaps_const, perhaps_reference};
 use super::machine::{Machine, Mode};
-use super::types::{Binding, Env, Layout, Ty};
+use super::types::{Binding, Env, Layout, Ty, nameless};
 use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
@@ -146,6 +146,13 @@ impl Machine<'_> {
             }
             _ => Binding::Type(Ty::Unknown(param.name.clone())),
         }
+    }
+
+    /// Whether a type is that of a template parameter around of which nothing is known.
+    pub(super) fn is_open_type(&self, name: &Name) -> bool {
+        let is_it = |bound: &Binding| matches!(bound, Binding::Type(Ty::Unknown(open)) if open == name);
+        !nameless::ALL.contains(&&**name)
+            && self.frame().is_some_and(|frame| frame.env.bindings.values().any(is_it))
     }
 
     /// The arguments that a specialisation of a class stands for, as far as to a pack; none for what is no
