@@ -11,7 +11,7 @@
 //! | `f(T)`, `f(float)` | `f(T)`: better than a conversion |
 //! | `f(int &)`, `f(const int &)` | either |
 
-use super::deduce::fit;
+use super::deduce::{NO_FIT, fit, strip};
 use super::join::Join;
 use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
@@ -170,6 +170,9 @@ impl Machine<'_> {
         };
         let (best, rest) = foremost(judged);
         let mut best = most_specialised(best, explicit, &types);
+        if self.mode == Mode::Device {
+            best.extend(in_doubt(&best, &rest, &types));
+        }
         for function in seen_first {
             if !best.iter().any(|other| Arc::ptr_eq(other, &function)) {
                 best.push(function);
@@ -433,6 +436,36 @@ impl Machine<'_> {
         }
         slot
     }
+}
+
+/// Those that are meant if the ones that seem to fit best do not take an argument whose type is not known: no pointer
+/// is converted to one to another type, and few classes are.
+fn in_doubt(best: &[Arc<Function>], rest: &Judged, types: &[Ty]) -> Vec<Arc<Function>> {
+    let open = types.iter().enumerate().filter(|(_, ty)| match ty {
+        Ty::Pointer(inner) | Ty::Array(inner, _) => matches!(**inner, Ty::Unknown(_)),
+        _ => false,
+    });
+    let open: Vec<usize> = open.map(|(at, _)| at).collect();
+    let may_be_other = |f: &Arc<Function>| {
+        let differs = |at: &usize| {
+            let of = |f: &Arc<Function>| f.params.get(*at).map(|param| strip(&param.ty).clone());
+            let is_own = |f: &Arc<Function>, ty: &Type| {
+                f.template_params.iter().any(|param| mentions(ty, &param.name)) || *ty == Type::Opaque
+            };
+            best.iter().all(|best| match of(best) {
+                Some(taken) => Some(&taken) != of(f).as_ref() && !is_own(best, &taken),
+                None => false,
+            })
+        };
+        open.iter().any(differs)
+    };
+    let mut found = Vec::new();
+    for (points, function) in rest {
+        if *points > NO_FIT / 2 && may_be_other(function) {
+            found.push(Arc::clone(function));
+        }
+    }
+    found
 }
 
 /// Functions, and how well each fits.

@@ -201,8 +201,12 @@ impl OpenType<'_> {
                 for (target, judgements) in usual.judgements.iter_mut().enumerate() {
                     let twins: Vec<(u32, Option<(&Access, &Judgement)>)> =
                         others.iter().map(|(bytes, other)| (*bytes, site.found(other, target))).collect();
-                    judgements[number] =
-                        self.shared(&usual.trace.accesses[number], &own[target][number], &twins);
+                    // Another function may be called for another type.
+                    let is_chosen = site
+                        .found(open, target)
+                        .is_some_and(|(_, judgement)| judgement.kind == Some(Reason::AmbiguousCall));
+                    let access = &usual.trace.accesses[number];
+                    judgements[number] = self.shared(access, &own[target][number], &twins, is_chosen);
                 }
             }
         }
@@ -213,12 +217,14 @@ impl OpenType<'_> {
         Judgement::unknown(Reason::UnknownType, format!("the size of `{}` is not known", self.name))
     }
 
-    /// The verdict that holds for all sizes; `twins` are the same site in the other runs.
+    /// The verdict that holds for all sizes; `twins` are the same site in the other runs. `is_chosen`: whether it is
+    /// the type that says if the code is run at all.
     fn shared(
         &self,
         access: &Access,
         usual: &Judgement,
         twins: &[(u32, Option<(&Access, &Judgement)>)],
+        is_chosen: bool,
     ) -> Judgement {
         if usual.status == Status::Unknown {
             return usual.clone();
@@ -237,7 +243,7 @@ impl OpenType<'_> {
         };
         let sized = twins.iter().any(|(_, twin, _)| twin.bytes != access.bytes);
         let same = |j: &Judgement| (j.totals, &j.table) == (usual.totals, &usual.table);
-        if !sized && twins.iter().all(|(_, _, judgement)| same(judgement)) {
+        if !sized && !is_chosen && twins.iter().all(|(_, _, judgement)| same(judgement)) {
             return usual.clone();
         }
         let mut totals = twins
