@@ -33,6 +33,9 @@ impl Machine<'_> {
             }
         } else if function.owner.is_some() {
             env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+            if let Some(class) = self.base_of_static(function) {
+                env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
         }
         let explicit = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
         env.bindings.extend(explicit.bindings);

@@ -77,7 +77,7 @@ impl Machine<'_> {
     }
 
     /// The classes around those that the running method may belong to.
-    fn enclosing_records(&self) -> Vec<Arc<Record>> {
+    pub(super) fn enclosing_records(&self) -> Vec<Arc<Record>> {
         self.own_records().iter().flat_map(|record| self.enclosing(record)).collect()
     }
 
@@ -228,7 +228,10 @@ impl Machine<'_> {
     pub(super) fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
         let ty = match self.alias_in_class(owner) {
             Some(ty) => ty,
-            None => self.resolve_named(owner),
+            None => match self.named_record(owner) {
+                Some(ty) => ty,
+                None => self.resolve_named(owner),
+            },
         };
         if let Ty::Record(layout) = ty { Some(layout) } else { None }
     }

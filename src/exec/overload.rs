@@ -88,6 +88,7 @@ impl Machine<'_> {
         let may_be_own = path.qualifiers.is_empty() && owner.is_some();
         if candidates.is_empty() && may_be_own {
             let mut classes = self.own_bases_seen(&path.name);
+            classes.extend(self.bases_used_around(&path.name));
             classes.extend(self.enclosing_names());
             candidates = first_of(classes);
         }

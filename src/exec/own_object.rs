@@ -72,6 +72,20 @@ impl Machine<'_> {
                 None => self.bases(record, &env, BASES),
             });
         }
+        self.with_their_bases(found)
+    }
+
+    /// The bases from which a class around the running method's class takes a name: `using Base::f;`.
+    pub(super) fn bases_used_around(&mut self, name: &Name) -> Vec<Name> {
+        let env = self.env();
+        let mut found: Vec<Rc<Layout>> = Vec::new();
+        for record in self.enclosing_records().iter().filter(|record| record.usings.contains(name)) {
+            found.extend(self.bases(record, &env, BASES));
+        }
+        self.with_their_bases(found)
+    }
+
+    fn with_their_bases(&mut self, mut found: Vec<Rc<Layout>>) -> Vec<Name> {
         let mut at = 0;
         while let Some(layout) = found.get(at).cloned().filter(|_| at < BASES) {
             if let Some(record) = &layout.record {
@@ -80,5 +94,22 @@ impl Machine<'_> {
             at += 1;
         }
         found.iter().map(|layout| layout.name.clone()).collect()
+    }
+
+    /// The class whose static member a bare name means, as a base of a class that the running method stands in: with
+    /// the arguments that it has there.
+    pub(super) fn base_of_static(&mut self, function: &Function) -> Option<Rc<Layout>> {
+        let owner = function.owner.as_ref()?;
+        let env = self.env();
+        let mut around = self.own_records().to_vec();
+        around.extend(self.enclosing_records());
+        if around.iter().any(|record| record.name == *owner) {
+            return None;
+        }
+        let is_its = |class: &Layout| class.holds(function.span) || class.name == *owner;
+        around.iter().find_map(|record| {
+            let bases = self.bases(record, &env, BASES);
+            bases.iter().find_map(|base| self.class_where(base, BASES, &is_its))
+        })
     }
 }
