@@ -56,7 +56,7 @@ impl Machine<'_> {
                 ExprKind::Local(_) if !matches!(self.type_of(callee), Ty::Record(_)) => {
                     let Value::Closure(lambda, frame) = self.evaluate_as_written(callee) else { return None };
                     matches!(lambda.return_type, Some(Type::Reference(_))).then(|| {
-                        let place = self.run_lambda(&lambda, frame, args, expr.span);
+                        let place = self.run_lambda(&lambda, (frame, &[]), args, expr.span);
                         place_in(place, expr.span)
                     })
                 }

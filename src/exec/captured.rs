@@ -8,7 +8,7 @@ use super::slots::{Slot, Slots};
 use super::types::{Env, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -113,7 +113,12 @@ impl Machine<'_> {
     }
 
     /// What the template parameters of a lambda stand for in a call, beside those of the function it was made in.
-    pub(super) fn told_by_call(&mut self, lambda: &Lambda, frame: usize, args: &[Expr]) -> Option<Rc<Env>> {
+    pub(super) fn told_by_call(
+        &mut self,
+        lambda: &Lambda,
+        (frame, explicit): (usize, &[TemplateArg]),
+        args: &[Expr],
+    ) -> Option<Rc<Env>> {
         if lambda.template_params.is_empty() {
             return None;
         }
@@ -125,6 +130,10 @@ impl Machine<'_> {
         function.template_params.iter().for_each(|param| {
             env.bindings.remove(&param.name);
         });
+        if !explicit.is_empty() {
+            env.bindings
+                .extend(self.bind(&function.template_params, Some(explicit), &Env::default()).bindings);
+        }
         for (param, arg) in function.params.iter().zip(args).take_while(|(param, _)| !param.pack) {
             let ty = self.type_to_deduce_from(arg);
             let ty = if matches!(param.ty, Type::Reference(_)) { ty } else { super::deduce::decayed(&ty) };

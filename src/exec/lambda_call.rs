@@ -11,7 +11,7 @@ use super::unseen::Callee;
 use super::value::Value;
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::Call;
-use crate::ir::{Expr, Lambda, LocalId, Param, Type};
+use crate::ir::{Expr, ExprKind, Lambda, LocalId, Param, Path, TemplateArg, Type};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -23,7 +23,34 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
-        match (self.run_lambda(lambda, frame, args, span), &lambda.return_type) {
+        self.call_lambda_for(lambda, (frame, &[]), args, span)
+    }
+
+    /// `f.template operator()<4>()`, where `f` is a lambda; none for anything else.
+    pub(super) fn call_lambda_by_name(
+        &mut self,
+        base: &Expr,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Value> {
+        if &*path.name != "operator()" || !matches!(base.kind, ExprKind::Local(_) | ExprKind::Path(_)) {
+            return None;
+        }
+        let Value::Closure(lambda, frame) = self.evaluate_as_written(base) else { return None };
+        let explicit = path.args.as_deref().unwrap_or_default();
+        Some(self.call_lambda_for(&lambda, (frame, explicit), args, span))
+    }
+
+    /// Calls a lambda that was made in this frame, for these template arguments.
+    fn call_lambda_for(
+        &mut self,
+        lambda: &Arc<Lambda>,
+        made: (usize, &[TemplateArg]),
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        match (self.run_lambda(lambda, made, args, span), &lambda.return_type) {
             (Value::Pointer(pointer), Some(Type::Reference(_))) => self.read(&pointer, span),
             (value, _) => value,
         }
@@ -46,14 +73,14 @@ impl Machine<'_> {
     pub(super) fn run_lambda(
         &mut self,
         lambda: &Arc<Lambda>,
-        frame: usize,
+        (frame, explicit): (usize, &[TemplateArg]),
         args: &[Expr],
         span: Span,
     ) -> Value {
         if self.around.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
             return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
         }
-        let told = self.told_by_call(lambda, frame, args);
+        let told = self.told_by_call(lambda, (frame, explicit), args);
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
         for (at, param) in lambda.params.iter().enumerate() {
             let slot = match (argument_at(args, at).or(param.default.as_ref()), param.pack) {

@@ -33,6 +33,12 @@ impl Machine<'_> {
         if let Some(value) = known {
             return value;
         }
+        if !arrow
+            && class.is_none()
+            && let Some(value) = self.call_lambda_by_name(base, path, args, expr.span)
+        {
+            return value;
+        }
         let object = if arrow { self.pointed_at(base, expr.span) } else { self.locate(base) };
         match object {
             Ok(object) => match class {
