@@ -9,7 +9,7 @@ use super::{Asked, Run};
 use crate::events::LaunchSite;
 use crate::headers::{Headers, Reading, includes_of_projects};
 use crate::ir::program::Program;
-use crate::ir::{Function, FunctionKind, Module};
+use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
 use crate::preproc::comments::{self, Ask, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
@@ -31,6 +31,8 @@ pub struct Loaded {
     /// Kernels worth judging: the file's own, those of headers that are not given themselves or mean
     /// something else here than by themselves, and those of headers that are left to it or launched by it.
     pub(super) worth: Vec<Arc<Function>>,
+    /// Templates of headers that are given themselves, worth judging with what the file may hand to them.
+    pub(super) handed: Vec<Name>,
     /// Its headers, and what they see of the definitions before them.
     pub(super) headers: Vec<Included>,
     pub(super) launches: Vec<Launched>,
@@ -151,7 +153,14 @@ impl Run {
             worth.retain(|kernel| global_memory || reach.worth_running(kernel));
             worth
         });
-        Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }
+        let is_handed = |kernel: &Arc<Function>| {
+            let mut included = headers.iter();
+            let is_its = |header: &&Included| header.file.id == kernel.name_span.file;
+            included.find(is_its).is_some_and(|header| !is_left_to_includers(header, &self.headers))
+        };
+        let (handed, worth): (Vec<_>, Vec<_>) = worth.into_iter().partition(is_handed);
+        let handed = handed.iter().map(|kernel| kernel.name.clone()).collect();
+        Loaded { program, worth, handed, headers, settings, cut_short, ..Loaded::default() }
     }
 
     /// What is asked of the runs for a file. Who else uses the kernels of a header is not seen.
@@ -199,16 +208,23 @@ fn lowered(expanded: Expanded, earlier: Option<&Clean>) -> (Module, Option<Clean
 }
 
 /// The kernels that a file may be judged for: its own, and those of headers that are not given
-/// themselves or mean something else here than by themselves.
+/// themselves or mean something else here than by themselves. Of the others those that are templates: what is handed to
+/// them may be seen here alone.
 fn kernels(program: &Program, included: &[Included], headers: &Headers) -> Vec<Arc<Function>> {
     let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
     for (module, header) in program.modules.iter().skip(1).zip(included) {
-        if !headers.is_given(header.file.id) || !header.outside.is_empty() {
-            let defined = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel && f.body.is_some();
-            found.extend(module.functions.iter().filter(defined).cloned());
-        }
+        let is_all = is_left_to_includers(header, headers);
+        let defined = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel && f.body.is_some();
+        let wanted = |f: &&Arc<Function>| defined(f) && (is_all || !f.template_params.is_empty());
+        found.extend(module.functions.iter().filter(wanted).cloned());
     }
     found
+}
+
+/// Whether the kernels of a header are judged where it is included: it is not given itself, or means something else
+/// there.
+fn is_left_to_includers(header: &Included, headers: &Headers) -> bool {
+    !headers.is_given(header.file.id) || !header.outside.is_empty()
 }
 
 /// Whether a text can hold kernels, shared memory or launches at all.

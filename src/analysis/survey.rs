@@ -67,7 +67,8 @@ impl Run {
     pub fn survey<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Survey {
         let files: Vec<&Loaded> = files.into_iter().collect();
         let names = files.iter().flat_map(|loaded| &loaded.worth).map(|kernel| kernel.name.clone());
-        let names = self.memory.names(names.collect());
+        let handed = files.iter().flat_map(|loaded| &loaded.handed).cloned();
+        let names = self.memory.names(names.chain(handed).collect());
         Survey::new(JudgedKernels::new(names), &files, &self.headers)
     }
 
