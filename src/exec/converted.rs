@@ -50,7 +50,7 @@ impl Machine<'_> {
 
     /// The effects of a value that is assigned and of no concern.
     pub(super) fn assigned_effects(&mut self, value: &Expr, target: &Expr) {
-        if may_lie(value) && matches!(self.type_of(value), Ty::Record(_)) {
+        if may_lie(value) && self.program.has_conversions() && matches!(self.type_of(value), Ty::Record(_)) {
             let to = self.type_of(target);
             let is_plain = matches!(to, Ty::Pointer(_) | Ty::Scalar(_));
             if is_plain && self.converted_in_place(value, Wanted::This(&to)).is_some() {
@@ -62,10 +62,14 @@ impl Machine<'_> {
 
     /// What a conversion makes of an object that lies somewhere; none, with nothing done, of anything else.
     pub(super) fn converted_in_place(&mut self, expr: &Expr, wanted: Wanted) -> Option<Value> {
-        if !may_lie(expr) || self.mode == Mode::Host {
+        if !may_lie(expr) || self.mode == Mode::Host || !self.program.has_conversions() {
             return None;
         }
-        let Ty::Record(layout) = self.type_of(expr) else { return None };
+        // The run gets no further by asking for the type.
+        let steps = self.steps;
+        let ty = self.type_of(expr);
+        self.steps = steps;
+        let Ty::Record(layout) = ty else { return None };
         let function = self.conversion(&layout, wanted, expr.span)?.ok()?;
         let place = match &expr.kind {
             ExprKind::Index(..) | ExprKind::Deref(_) if self.is_called_value(expr) => return None,

@@ -281,6 +281,12 @@ impl Program {
         self.index.conversions.get(owner).map_or(&[], SmallVec::as_slice)
     }
 
+    /// Whether any class has conversion operators.
+    #[must_use]
+    pub(crate) fn has_conversions(&self) -> bool {
+        !self.index.conversions.is_empty()
+    }
+
     /// File-scope variables and constants of this name, in any namespace.
     #[must_use]
     pub(crate) fn variables(&self, name: &str) -> &[Arc<Declaration>] {
