@@ -284,9 +284,8 @@ impl Machine<'_> {
         let mut truth = undecided(all, false, Some(why()));
         (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
         let sides = sides(difference, relation, shape);
-        let part = |sides: &[i128]| sides.iter().any(|side| *side != sides[0]);
-        truth.differs = part(&sides);
-        truth.cuts_warps = truth.differs && sides.chunks(32).any(part);
+        truth.differs = are_apart(&sides);
+        truth.cuts_warps = truth.differs && sides.chunks(32).any(are_apart);
         let mut active = self.state.active.threads().map(|thread| sides[thread]);
         let first = active.next();
         truth.apart = active.any(|side| Some(side) != first);
@@ -490,6 +489,11 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether some of these threads are on other sides than others.
+fn are_apart(sides: &[i128]) -> bool {
+    sides.iter().any(|side| *side != sides[0])
 }
 
 /// By a number for each thread, which of them agree on a comparison whatever is not known of it: those for which each

@@ -281,6 +281,11 @@ impl Machine<'_> {
             }
             ran += 1;
         }
+        // One that does not come to rest is no variable that doubles.
+        if ran == MOST {
+            self.trace_rollback(&first);
+            ran = 0;
+        }
         self.looping.enumerating -= 1;
         self.looping.out_of_bounds = outer;
         self.around.departures.truncate(departures);
