@@ -117,7 +117,7 @@ impl Machine<'_> {
     ) -> Option<ThreadSet> {
         let shape = self.shape();
         let mut value = difference.base.clone();
-        let (mut growth, mut outgrows) = (0, 0);
+        let (mut growth, mut outgrows, mut is_counted) = (0, 0, false);
         for (id, factor) in &difference.terms {
             if large && self.is_nothing_in(block, *id) {
                 continue;
@@ -126,6 +126,11 @@ impl Machine<'_> {
                 // One direction only: of several numbers it is not known which is larger.
                 let by = factor.as_constant()?.signum();
                 outgrows = Some(by).filter(|by| *by != 0 && outgrows * *by >= 0)?;
+                continue;
+            }
+            // Of the first rounds there are, sizes outgrow the number.
+            if large && self.world.symbols.get(*id).origin == Origin::Loop {
+                is_counted = true;
                 continue;
             }
             if let Some(axis) = self.size_of_grid(*id) {
@@ -143,6 +148,9 @@ impl Machine<'_> {
             // Numbers that are compared for being equal are no sizes.
             let is_order = !matches!(relation, Relation::Equal | Relation::NotEqual);
             return is_order.then(|| if holds(outgrows) { self.world.all } else { ThreadSet::NONE });
+        }
+        if is_counted {
+            return None;
         }
         let at_least = ThreadSet::collect(shape, |thread| holds(value.at(thread, shape)));
         let stays = |thread: usize| {

@@ -18,7 +18,8 @@
 //! Host code may launch another block where such a condition holds: `if (n <= 64) k<<<1, 64>>>(n)`. So accesses under
 //! different conditions are held against each other only where nothing in host code ties what the kernel is given to
 //! the block, and those under the same conditions only where there is one shape. A side that is taken inside a loop
-//! may leave it, and has no next round.
+//! may leave it, and has no next round. In one round a condition has one answer, so that what stands under it there meets
+//! what stands beside it.
 //!
 //! Such a condition is *open*. Sizes given at run time are taken to be large, and so are bounds of threads and rounds.
 //! If an open condition does not hold for large sizes, what an access rests on must have nothing to do with it: under
@@ -103,17 +104,21 @@ impl Guards {
             let under = |(around, _): &(Open, bool)| around == open;
             let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
             let at = deepest.map_or(0, |number| interval.accesses[number].0);
-            open.iter().take_while(|branch| is_fixed(**branch, at, loops, tree)).count()
+            (open.iter().take_while(|branch| is_fixed(**branch, at, loops, tree)).count(), at)
         };
-        let is_under = |open: &Open, fixed: usize, number: usize| {
+        // In one round of one loop it has one.
+        let is_one_round = interval.across.is_none() && interval.of_loop.is_none();
+        let is_under = |open: &Open, (fixed, deepest): (usize, usize), number: usize| {
             let (around, on_both) = around[number].as_ref()?;
             if around == open {
                 return Some(*on_both);
             }
-            let event = event(interval.accesses[number].0)?;
+            let at = interval.accesses[number].0;
+            let event = event(at)?;
+            let in_one_round = is_one_round && loops.innermost[at] == loops.innermost[deepest];
             let others_hold = ties == Ties::None
                 && open.starts_with(around)
-                && fixed == open.len()
+                && (fixed == open.len() || in_one_round)
                 && open[around.len()..].iter().all(|branch| side_of(*branch, tree).is_some());
             (others_hold && rests_on_nothing_of(event, open, rounds, tree)).then_some(*on_both)
         };
@@ -217,8 +222,13 @@ impl Around<'_> {
     }
 }
 
-/// By number of an event: the outermost loop around it.
-pub(super) type Loops<'t> = Vec<Option<Around<'t>>>;
+/// The loops around the events of a run, by the number of the event.
+pub(super) struct Loops<'t> {
+    /// The outermost one.
+    outermost: Vec<Option<Around<'t>>>,
+    /// The number of the event that begins the innermost one.
+    innermost: Vec<Option<usize>>,
+}
 
 /// Whether the data choose this branch and every other branch leaves the loop. If there is another round, this one was
 /// taken.
@@ -229,21 +239,22 @@ pub(super) fn leads_on(branch: u32, interval: &Interval, tree: &EventTree) -> bo
 /// The loops around the events of a run.
 pub(super) fn loops(tree: &EventTree) -> Loops<'_> {
     let mut around = Vec::new();
-    let mut outermost = Vec::with_capacity(tree.len());
-    for event in tree.events() {
+    let (mut outermost, mut innermost) = (Vec::with_capacity(tree.len()), Vec::with_capacity(tree.len()));
+    for (at, event) in tree.events().iter().enumerate() {
         match event {
-            Event::Loop { .. } => around.push(Around::of(event, false)),
+            Event::Loop { .. } => around.push((at, Around::of(event, false))),
             Event::EndOfLoop { .. } => drop(around.pop()),
             _ => {}
         }
-        outermost.push(around.first().copied().flatten());
+        outermost.push(around.first().and_then(|(_, around)| *around));
+        innermost.push(around.last().map(|(at, _)| *at));
     }
-    outermost
+    Loops { outermost, innermost }
 }
 
 /// Whether a condition has one answer in all rounds of the loops around an event.
 fn is_fixed(branch: u32, event: usize, loops: &Loops<'_>, tree: &EventTree) -> bool {
-    loops[event].is_none_or(|around| around.fixes(branch, tree))
+    loops.outermost[event].is_none_or(|around| around.fixes(branch, tree))
 }
 
 /// Whether conditions on the way to an event have one answer in all rounds of the loops around it.

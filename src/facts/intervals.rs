@@ -211,7 +211,16 @@ impl Walk<'_> {
         let last = body.rev().find(orders).map_or(begin + 1, |at| at + 1);
         let mut accesses = accesses(events, last..at, Round::Any);
         accesses.extend(self::accesses(events, begin + 1..first, Round::Next(round)));
-        accesses.retain(|(at, _)| is_alike_in_each_round(self.tree, *at, first_symbol, &self.counters));
+        accesses.retain_mut(|(at, of)| {
+            if is_alike_in_each_round(self.tree, *at, first_symbol, &self.counters) {
+                return true;
+            }
+            // What takes turns is looked at in the first round and the one after it.
+            if *of == Round::Any {
+                *of = Round::First(round);
+            }
+            takes_turns(self.tree, *at, (first_symbol, round), &self.counters)
+        });
         let order = |at: usize| self.orders[at];
         let (of_end, of_next) = ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
         let phases = &self.phases;
@@ -340,6 +349,22 @@ fn accesses(events: &[Event], range: Range<usize>, round: Round) -> Vec<(usize, 
 fn needs_a_round_before(event: &Event) -> bool {
     let usual = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
     matches!(event, Event::Access(access) if access.assumptions.iter().any(usual))
+}
+
+/// Whether an offset changes from round to round by remainders of the round's number, and by nothing else that is not
+/// followed; and whether it is one of the first round, too: `buffer[k % 2]`.
+fn takes_turns(
+    tree: &EventTree,
+    at: usize,
+    (first, round): (SymbolId, SymbolId),
+    counters: &FxHashSet<SymbolId>,
+) -> bool {
+    let Event::Access(event) = &tree.events()[at] else { return true };
+    let Some(offset) = &event.offset else { return false };
+    let is_turn = |id: SymbolId| tree.remainder(id).is_some_and(|it| it.of == round);
+    let is_followed =
+        |id: SymbolId| id < first || counters.contains(&id) || id.is_per_thread() || is_turn(id);
+    offset.terms.iter().all(|(id, _)| is_followed(*id)) && !needs_a_round_before(&tree.events()[at])
 }
 
 /// Whether nothing in an offset but loops' counters changes from round to round, and what is each thread's own

@@ -305,6 +305,9 @@ fn shared_offset(
 ) -> Option<(Lanes, Vec<(SymbolId, i64)>)> {
     let mut base: Lanes = offset.base.clone();
     let mut terms = Vec::new();
+    let second = |of: SymbolId, id: SymbolId| tree.remainder(id).filter(|it| it.of == of).map(|it| it.at(1));
+    // What takes turns is told from round to round by the round's number.
+    let takes_turns = |of: SymbolId| offset.terms.iter().any(|(id, _)| second(of, *id).is_some());
     for (id, factor) in &offset.terms {
         let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
         let first = match round {
@@ -312,7 +315,9 @@ fn shared_offset(
             Round::First(of) => at_first(*id, of, tree),
             // The round after the first.
             Round::Next(of) if of == *id && first_rounds.is_some_and(|loops| loops.has(of)) => Some(1),
-            Round::Any | Round::Next(_) => None,
+            Round::Next(of) if of == *id && takes_turns(of) => Some(1),
+            Round::Next(of) => second(of, *id),
+            Round::Any => None,
         };
         let of_loops = || first_rounds.and_then(|loops| loops.first_value(*id, tree));
         if let Some(first) = first.or_else(of_loops) {
