@@ -116,6 +116,7 @@ mod same_type;
 mod second_round;
 mod select;
 mod short_circuit;
+mod sides;
 mod slots;
 mod special_members;
 mod static_types;

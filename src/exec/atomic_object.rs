@@ -191,6 +191,9 @@ impl Machine<'_> {
         if work.releases && self.sees_global_memory() {
             self.orders_by_memory(Orderer::Fence(scope), span);
         }
+        if work.op != AccessOp::Load {
+            self.note_changed(&place);
+        }
         if self.is_recorded(&place) {
             let operation = match (&place.pointee, place.pointee.constant_size(), work.op) {
                 (_, _, AccessOp::Load | AccessOp::Store) => work.operation,

@@ -144,8 +144,23 @@ impl Machine<'_> {
     fn left_in_part(&self, for_good: bool) -> Option<(ThreadSet, Span)> {
         let around = |left: &Departure| self.around.splits.iter().any(|split| split.id == left.split.id);
         let others = |left: &Departure| !self.state.active.minus(&left.threads).is_empty();
-        let left = self.around.departures.iter().filter(|left| !around(left) && others(left));
-        left.filter(|left| left.for_good || !for_good).find_map(|left| Some((left.threads, left.of_part?)))
+        // Where others ask for themselves, they may all leave together.
+        let all_ask = |left: &Departure| {
+            let alike = self
+                .around
+                .departures
+                .iter()
+                .filter(|it| it.of_part.is_some() && it.split.id == left.split.id);
+            let asked = alike.fold(ThreadSet::NONE, |all, it| all.or(&it.threads));
+            self.state.active.minus(&asked).is_empty()
+        };
+        // Who only left a round before is back.
+        let counts = |(at, left): &(usize, &Departure)| {
+            left.split.of_loop && (left.for_good || !for_good && *at >= self.around.departed)
+        };
+        let left = self.around.departures.iter().enumerate().filter(counts).map(|(_, left)| left);
+        let mut left = left.filter(|left| !around(left) && others(left) && !all_ask(left));
+        left.find_map(|left| Some((left.threads, left.of_part?)))
     }
 
     /// A loop ends in which there were barriers from the one of this number on: who may have left does not come to
@@ -222,8 +237,12 @@ impl Machine<'_> {
         }
         split.of_loop |= of_loop;
         let splits = self.around.splits.len();
-        let is_loop = of_loop && self.state.loops.last().is_some_and(|it| !it.switch);
-        let is_part = is_loop && splits > self.looping.around_iteration && split.kind == SplitKind::Known;
+        let around = match (of_loop, self.state.loops.last()) {
+            (true, Some(mask)) if !mask.switch => self.looping.around_iteration,
+            (true, _) => usize::MAX,
+            (false, _) => self.around.around_call,
+        };
+        let is_part = splits > around && split.kind == SplitKind::Known;
         let asked = self.around.alike.last().filter(|(around, _)| is_part && *around == splits);
         let of_part = asked.map(|(_, cond)| *cond);
         self.around.departures.push(Departure { threads: self.state.active, split, of_part, for_good });

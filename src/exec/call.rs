@@ -373,6 +373,7 @@ impl Machine<'_> {
     fn run_frame(&mut self, frame: Frame, body: &[crate::ir::Stmt]) -> Value {
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let departures = self.around.departures.len();
+        let around_call = std::mem::replace(&mut self.around.around_call, self.around.splits.len());
         let loops = std::mem::take(&mut self.state.loops);
         let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
         let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
@@ -392,6 +393,7 @@ impl Machine<'_> {
         self.unexpose(self.state.frames.len());
         self.state.loops = loops;
         self.around.departures.truncate(departures);
+        self.around.around_call = around_call;
         // Whoever called comes back, whichever way through the function.
         if self.state.exited == exited {
             (self.around.returns, self.looping.apart) = (returns, apart);

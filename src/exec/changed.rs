@@ -18,10 +18,8 @@ use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::Variation;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Type};
-
-/// How many variables in a row a pointer is followed through, at the most.
-const DEEPEST: usize = 8;
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, LocalId, Name, Stmt, StmtKind, Type};
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// How much what is read differs between threads.
@@ -66,12 +64,15 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes what a statement changes that is passed over.
-    pub(super) fn note_changes_in(&mut self, stmt: &Stmt) {
+    /// Notes what a statement changes by itself; `passed`: or what it holds, as that is not run.
+    pub(super) fn note_changes_in(&mut self, stmt: &Stmt, passed: bool) {
         let call = self.around.calls.last().map(|call| call.span);
         let place = std::ptr::from_ref(stmt).addr();
         if self.mode == Mode::Device && self.memory.elsewhere.looked_at.insert((place, call)) {
-            self.look_for_changes(stmt);
+            match passed {
+                true => self.look_for_changes(stmt),
+                false => own_exprs(stmt, &mut |expr| self.look_for_changes_in(expr)),
+            }
         }
     }
 
@@ -86,12 +87,11 @@ impl Machine<'_> {
             ExprKind::Call { callee, args } => {
                 if let ExprKind::Path(path) = &callee.kind {
                     let functions = self.program.functions(&path.name);
-                    let is_atomic = builtins::kind(&path.name) == Some(Kind::Atomic);
                     let may_write = |at: usize| match functions.first() {
                         Some(function) => {
                             function.params.get(at).is_some_and(|it| !it.to_const && leads_somewhere(&it.ty))
                         }
-                        None => is_atomic && at == 0,
+                        None => at == 0 && changes_memory(&path.name),
                     };
                     let written: Vec<&Expr> = args
                         .iter()
@@ -99,19 +99,34 @@ impl Machine<'_> {
                         .filter(|(at, _)| may_write(*at))
                         .map(|(_, arg)| arg)
                         .collect();
-                    written.into_iter().for_each(|arg| self.changes_behind(arg, DEEPEST));
+                    for function in functions {
+                        self.look_for_variables(function);
+                    }
+                    written.into_iter().for_each(|arg| self.changes_behind(arg));
                 }
+            }
+            ExprKind::Asm(asm) if ["st.", "atom.", "red."].iter().any(|it| asm.template.contains(it)) => {
+                asm.inputs.iter().for_each(|(_, value)| self.changes_behind(value));
             }
             _ => {}
         }
         children(expr, &mut |child| self.look_for_changes_in(child));
     }
 
+    /// Notes which variables outside of functions a function changes by their names, whether it is run or not.
+    fn look_for_variables(&mut self, function: &Arc<Function>) {
+        if self.memory.elsewhere.looked_at.insert((Arc::as_ptr(function).addr(), None)) {
+            let mut names = Vec::new();
+            function.body.iter().flatten().for_each(|stmt| variables_changed(stmt, &mut names));
+            self.memory.elsewhere.written.extend(names);
+        }
+    }
+
     /// A place is written.
     fn changes_at(&mut self, place: &Expr) {
         match &place.kind {
             ExprKind::Index(base, _) | ExprKind::Deref(base) | ExprKind::Member { base, arrow: true, .. } => {
-                self.changes_behind(base, DEEPEST);
+                self.changes_behind(base);
             }
             ExprKind::Member { base, arrow: false, .. } | ExprKind::Cast(_, base) => self.changes_at(base),
             ExprKind::Path(path) => {
@@ -121,25 +136,24 @@ impl Machine<'_> {
         }
     }
 
-    /// What a pointer leads to is written; it is followed through so many variables.
-    fn changes_behind(&mut self, pointer: &Expr, depth: usize) {
+    /// What a pointer leads to is written.
+    fn changes_behind(&mut self, pointer: &Expr) {
         match &pointer.kind {
             ExprKind::Local(local) => {
                 let value = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
                 match value.map(|slot| slot.value.clone()) {
                     Some(Value::Pointer(known)) => self.note_changed(&known),
                     // It is not followed; its text is.
-                    _ if depth > 0 => self.changes_behind_variable(*local, depth - 1),
-                    _ => {}
+                    _ => self.changes_behind_variable(*local),
                 }
             }
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, inner, _)
             | ExprKind::Cast(_, inner)
-            | ExprKind::Step { target: inner, .. } => self.changes_behind(inner, depth),
+            | ExprKind::Step { target: inner, .. } => self.changes_behind(inner),
             ExprKind::AddressOf(place) => self.changes_at(place),
             ExprKind::Conditional(_, one, other) => {
-                self.changes_behind(one, depth);
-                self.changes_behind(other, depth);
+                self.changes_behind(one);
+                self.changes_behind(other);
             }
             ExprKind::Path(path) => {
                 self.memory.elsewhere.written.insert(path.name.clone());
@@ -153,15 +167,57 @@ impl Machine<'_> {
         }
     }
 
-    /// The same of what a variable is given anywhere in its function.
-    fn changes_behind_variable(&mut self, local: LocalId, depth: usize) {
+    /// The same of what a variable is given anywhere in its function, once in each call of it.
+    fn changes_behind_variable(&mut self, local: LocalId) {
         let Some(function) = self.frame().map(|frame| frame.function.clone()) else { return };
+        let call = self.around.calls.last().map(|call| call.span);
+        if !self.memory.elsewhere.followed.insert((local, call)) {
+            return;
+        }
         let mut given = Vec::new();
         for stmt in function.body.as_deref().unwrap_or_default() {
             given_to(local, stmt, &mut given);
         }
-        given.into_iter().for_each(|value| self.changes_behind(value, depth));
+        given.into_iter().for_each(|value| self.changes_behind(value));
     }
+}
+
+/// The variables outside of functions that a statement assigns to.
+fn variables_changed(stmt: &Stmt, names: &mut Vec<Name>) {
+    own_exprs(stmt, &mut |expr| variables_changed_in(expr, names));
+    own_stmts(stmt, &mut |inner| variables_changed(inner, names));
+}
+
+fn variables_changed_in(expr: &Expr, names: &mut Vec<Name>) {
+    let changed = match &expr.kind {
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => Some(&**target),
+        ExprKind::Call { callee, args } => match &callee.kind {
+            ExprKind::Path(path) if changes_memory(&path.name) => args.first(),
+            _ => None,
+        },
+        _ => None,
+    };
+    names.extend(changed.and_then(variable_of));
+    children(expr, &mut |child| variables_changed_in(child, names));
+}
+
+/// The variable outside of functions that a place is a part of, or that a pointer leads to.
+fn variable_of(place: &Expr) -> Option<Name> {
+    match &place.kind {
+        ExprKind::Path(path) => Some(path.name.clone()),
+        ExprKind::Index(inner, _)
+        | ExprKind::Member { base: inner, .. }
+        | ExprKind::AddressOf(inner)
+        | ExprKind::Deref(inner)
+        | ExprKind::Cast(_, inner)
+        | ExprKind::Binary(_, inner, _) => variable_of(inner),
+        _ => None,
+    }
+}
+
+/// Whether a function of CUDA's writes where its first argument leads.
+fn changes_memory(name: &str) -> bool {
+    builtins::kind(name) == Some(Kind::Atomic) || name.starts_with("__st")
 }
 
 fn leads_somewhere(ty: &Type) -> bool {

@@ -242,8 +242,10 @@ impl Machine<'_> {
         let (left, ended) = (self.left_mark(), self.around.ended.len());
         self.looping.around_iteration = self.around.splits.len();
         let barriers = self.trace.barriers.len();
+        let departed = std::mem::replace(&mut self.around.departed, self.around.departures.len());
         self.run(parts.body);
         self.miss_next_round(barriers);
+        self.around.departed = departed;
         self.rejoin_iteration(left);
         self.settle_ended(ended);
         if pushed {
@@ -282,6 +284,7 @@ impl Machine<'_> {
         let key = self.loop_key(parts);
         let departures = self.around.departures.len();
         self.begin_loop_event(parts.span, false);
+        let begin = self.trace.tree.len();
         let before = self.begin_hoisting();
         let mark = self.trace_mark();
         let came = self.looping.came.len();
@@ -311,6 +314,10 @@ impl Machine<'_> {
         if one_for_all {
             let rounds = pass.inside.len() as u64 + 1;
             self.requests.share_out(&mark.requests, (parts.span, rounds), &mut self.trace.accesses);
+        }
+        // Not all come to its barriers in each round.
+        if self.looping.apart && self.has_barrier_since(begin) {
+            self.may_differ(parts.span, Differs::OtherSide);
         }
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, second);
@@ -464,12 +471,15 @@ impl Machine<'_> {
         self.note_parting(&truth);
         if truth.decided {
             self.state.active = self.state.active.and(&truth.can_hold);
-        } else if !truth.uniform && (truth.guard.is_none() || truth.differs) {
-            let mut since = self.trace.tree.events().iter().skip(begin);
-            if since.any(|event| matches!(event, Event::Barrier { .. })) {
-                self.may_differ(cond.span, Differs::OtherSide);
-            }
+        } else if !truth.uniform && (truth.guard.is_none() || truth.differs) && self.has_barrier_since(begin)
+        {
+            self.may_differ(cond.span, Differs::OtherSide);
         }
+    }
+
+    fn has_barrier_since(&self, begin: usize) -> bool {
+        let mut since = self.trace.tree.events().iter().skip(begin);
+        since.any(|event| matches!(event, Event::Barrier { .. }))
     }
 
     /// Notes whether threads may leave the loop in different iterations because of its condition.

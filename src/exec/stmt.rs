@@ -48,6 +48,7 @@ impl Machine<'_> {
             }
             #[cfg(test)]
             self.forget();
+            self.note_changes_in(stmt, false);
             let of_warp = self.stored_of_warp(&stmts[..=at]);
             let around = std::mem::replace(&mut self.at_hand.stores_of_warp, of_warp);
             self.run_stmt(stmt);

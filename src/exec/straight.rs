@@ -107,7 +107,7 @@ impl Machine<'_> {
         if !self.recording {
             return;
         }
-        self.note_changes_in(stmt);
+        self.note_changes_in(stmt, true);
         let place = std::ptr::from_ref(stmt).addr();
         let Operations { writes, elsewhere, branches, may_order, exchanges, loops, inner } =
             match self.compiler.passed.get(&place) {

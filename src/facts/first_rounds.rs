@@ -11,7 +11,8 @@
 //! }
 //! ```
 
-use crate::domain::SymbolId;
+use super::intervals::Round;
+use crate::domain::{Int, Lanes, Shape, SymbolId};
 use crate::events::{AccessEvent, Assumption, Event, EventTree};
 use rustc_hash::FxHashSet;
 
@@ -62,7 +63,44 @@ impl FirstRounds {
 }
 
 /// What is made of the number of a round, as its remainder is, where that is 0.
-pub(super) fn at_first(symbol: SymbolId, round: SymbolId, tree: &EventTree) -> Option<i64> {
+fn at_first(symbol: SymbolId, round: SymbolId, tree: &EventTree) -> Option<i64> {
     let remainder = tree.remainder(symbol).filter(|it| it.of == round).map(|it| it.at(0));
     remainder.or_else(|| tree.at_zero(symbol, round))
+}
+
+/// An offset in this round, and in the first rounds of some loops: what is known of it, and what all threads share. None
+/// if a part of it is each thread's own.
+pub(super) fn shared_offset(
+    offset: &Int,
+    (round, first_rounds): (Round, Option<&FirstRounds>),
+    tree: &EventTree,
+    shape: Shape,
+) -> Option<(Lanes, Vec<(SymbolId, i64)>)> {
+    let mut base: Lanes = offset.base.clone();
+    let mut terms = Vec::new();
+    let second = |of: SymbolId, id: SymbolId| tree.remainder(id).filter(|it| it.of == of).map(|it| it.at(1));
+    // What takes turns is told from round to round by the round's number.
+    let takes_turns = |of: SymbolId| offset.terms.iter().any(|(id, _)| second(of, *id).is_some());
+    for (id, factor) in &offset.terms {
+        let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
+        let first = match round {
+            Round::First(of) if of == *id => Some(0),
+            Round::First(of) => at_first(*id, of, tree),
+            // The round after the first.
+            Round::Next(of) if of == *id && first_rounds.is_some_and(|loops| loops.has(of)) => Some(1),
+            Round::Next(of) if of == *id && takes_turns(of) => Some(1),
+            Round::Next(of) => second(of, *id),
+            Round::Any => None,
+        };
+        let of_loops = || first_rounds.and_then(|loops| loops.first_value(*id, tree));
+        if let Some(first) = first.or_else(of_loops) {
+            base = base.add(&Lanes::constant(first.wrapping_mul(constant)), shape);
+            continue;
+        }
+        if round == Round::Next(*id) {
+            base = base.add(&Lanes::constant(constant), shape);
+        }
+        terms.push((*id, constant));
+    }
+    Some((base, terms))
 }

@@ -22,12 +22,12 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
-use super::first_rounds::{FirstRounds, at_first};
+use super::first_rounds::{FirstRounds, shared_offset};
 use super::guards::{Guards, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics};
 use super::spins::behind_waits;
 use super::witness::are_possible;
-use crate::domain::{Int, Lanes, Shape, Spread, SymbolId, gcd};
+use crate::domain::{Shape, Spread, SymbolId, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, PerTile, Seen,
     Side, Stored, Taken, Ties, Trace, WarpTile,
@@ -293,43 +293,6 @@ fn groups<'a>(
         }
     }
     found
-}
-
-/// An offset in this round, and in the first rounds of some loops: what is known of it, and what all threads share. None
-/// if a part of it is each thread's own.
-fn shared_offset(
-    offset: &Int,
-    (round, first_rounds): (Round, Option<&FirstRounds>),
-    tree: &EventTree,
-    shape: Shape,
-) -> Option<(Lanes, Vec<(SymbolId, i64)>)> {
-    let mut base: Lanes = offset.base.clone();
-    let mut terms = Vec::new();
-    let second = |of: SymbolId, id: SymbolId| tree.remainder(id).filter(|it| it.of == of).map(|it| it.at(1));
-    // What takes turns is told from round to round by the round's number.
-    let takes_turns = |of: SymbolId| offset.terms.iter().any(|(id, _)| second(of, *id).is_some());
-    for (id, factor) in &offset.terms {
-        let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
-        let first = match round {
-            Round::First(of) if of == *id => Some(0),
-            Round::First(of) => at_first(*id, of, tree),
-            // The round after the first.
-            Round::Next(of) if of == *id && first_rounds.is_some_and(|loops| loops.has(of)) => Some(1),
-            Round::Next(of) if of == *id && takes_turns(of) => Some(1),
-            Round::Next(of) => second(of, *id),
-            Round::Any => None,
-        };
-        let of_loops = || first_rounds.and_then(|loops| loops.first_value(*id, tree));
-        if let Some(first) = first.or_else(of_loops) {
-            base = base.add(&Lanes::constant(first.wrapping_mul(constant)), shape);
-            continue;
-        }
-        if round == Round::Next(*id) {
-            base = base.add(&Lanes::constant(constant), shape);
-        }
-        terms.push((*id, constant));
-    }
-    Some((base, terms))
 }
 
 /// Loads, stores, atomics that change what is there, atomic loads.

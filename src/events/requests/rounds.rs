@@ -36,9 +36,7 @@ impl Requests {
         }
         let since = &mut self.journal[mark.journal..];
         // Of stores that are left out in some of the rounds it is not known how many are left in each.
-        if since.iter().any(|undo| matches!(undo, Undo::LeftOut { .. } | Undo::Anew { .. })) {
-            return;
-        }
+        let uneven = since.iter().any(|undo| matches!(undo, Undo::LeftOut { .. } | Undo::Anew { .. }));
         let first = first_times(since, accesses);
         let mut noted: FxHashMap<Counted, u64> = first.iter().copied().collect();
         for undo in since.iter() {
@@ -46,7 +44,7 @@ impl Requests {
                 *noted.entry((*site, *pattern, *warp, *within)).or_default() += by;
             }
         }
-        if noted.values().any(|times| !times.is_multiple_of(rounds)) {
+        if uneven || noted.values().any(|times| !times.is_multiple_of(rounds)) {
             let sites: BTreeSet<u32> = noted.into_keys().map(|(site, ..)| site).collect();
             return self.note_rounds(sites, (of, rounds), accesses);
         }

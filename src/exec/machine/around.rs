@@ -20,6 +20,10 @@ pub struct Around {
     pub splits: Vec<Split>,
     /// Whether lanes are on their way out of a loop, each perhaps in another round.
     pub leaves_loop: bool,
+    /// How many of them are around the innermost call.
+    pub around_call: usize,
+    /// How many departures there were when the round of the innermost loop began.
+    pub departed: usize,
     /// Numbers the splits.
     pub next_split: u32,
     /// The numbers of those splits that kept threads from a barrier and that the condition of the `if` repeats which

@@ -51,6 +51,8 @@ pub struct Elsewhere {
     pub read_alike: FxHashSet<Name>,
     /// The statements that were looked at for what they write, by their address in the program, and the call around.
     pub looked_at: FxHashSet<(usize, Option<Span>)>,
+    /// The variables whose values were followed in the text, and the call around.
+    pub followed: FxHashSet<(LocalId, Option<Span>)>,
 }
 
 impl Elsewhere {
