@@ -333,8 +333,8 @@ pub(crate) fn scenarios(
             let flat = group.flat;
             // How many rounds there are depends on what else is given, too.
             let grid = if group.is_untied { group.grid } else { [None; 3] };
-            let setting = Setting { template_args, args, residues, covers, grid, flat, ..Setting::of(block) };
-            let setting = Setting { most, ..setting };
+            let of_block = Setting::of(block);
+            let setting = Setting { template_args, args, residues, most, covers, grid, flat, ..of_block };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_untied && fixed.is_none() {
                 _ if !is_only => Ties::Any,

@@ -2,7 +2,8 @@
 //!
 //! All threads that read one place read one value, unless it changes meanwhile. A run notes what it writes, and what
 //! all threads read in one place; if that is the same memory, the kernel is run again with such reads not known to be
-//! alike. Statements that are passed over change global memory, too: of those the text is looked at. Example:
+//! alike. Not all writes are evaluated: statements may be passed over, and atomics and stores of CUDA's are calls. So the
+//! text of each statement is looked at as well, once in each call of its function. Example:
 //!
 //! ```text
 //! if (t == 0) flag[blockIdx.x] = 1;     `flag` changes

@@ -264,13 +264,14 @@ fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
             if told.contains(&barrier.span) || barrier.count.is_some() {
                 continue;
             }
-            let note = match (barrier.by_own_data, barrier.left_in_part) {
-                (Some(cond), _) => words::describe_by_data(case, run, barrier, cond),
-                (None, Some((threads, cond))) => words::describe_in_part(case, run, barrier, &threads, cond),
+            let (cond, note) = match (barrier.by_own_data, barrier.left_in_part) {
+                (Some(cond), _) => (cond, words::describe_by_data(case, run, barrier, cond)),
+                (None, Some((threads, cond))) => {
+                    (cond, words::describe_in_part(case, run, barrier, &threads, cond))
+                }
                 (None, None) => continue,
             };
             told.push(barrier.span);
-            let cond = note.labels[0].0;
             match notes.iter_mut().find(|(of, one)| (*of, &one.message) == (cond, &note.message)) {
                 Some((_, one)) => one.labels.push((barrier.span, "likewise".to_owned())),
                 None => notes.push((cond, note)),

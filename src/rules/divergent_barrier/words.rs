@@ -85,9 +85,9 @@ pub(super) fn describe_in_part(
 ) -> Diagnostic {
     let name = &barrier.name;
     let who = threads.threads().next().map_or_else(String::new, |first| thread(case, run, first));
-    let who = match threads.count() {
-        1 => format!("only {who} looks"),
-        count => format!("only {count} threads look, among them {who},"),
+    let looks = match threads.count() {
+        1 => format!("only {who} looks at this"),
+        count => format!("only {count} threads look at this, {who} among them"),
     };
     let message = format!("possibly divergent barrier: some threads may leave before this `{name}`");
     let mut notes = vec![
@@ -98,7 +98,7 @@ pub(super) fn describe_in_part(
     let help = "let all threads leave together: write the decision to shared memory, and let every thread read it after \
                 a barrier";
     Diagnostic {
-        labels: vec![(cond, format!("{who} at this"))],
+        labels: vec![(cond, looks)],
         notes,
         helps: vec![help.to_owned()],
         kernel: case.runs[run].kernel.clone(),
