@@ -15,6 +15,7 @@ mod freedom;
 mod guards;
 mod intervals;
 mod lanes;
+mod passed;
 mod possible;
 mod races;
 mod spins;

@@ -608,6 +608,12 @@ impl KernelRun {
         Some(Assumption::Block { words: format!("{}{mark} {why}", self.assumed_words()).into() })
     }
 
+    /// Whether its launch may give a block that is not this one, and not known.
+    #[must_use]
+    pub(crate) fn may_have_another_block(&self) -> bool {
+        self.is_at_limit || self.open_launch.is_some()
+    }
+
     /// The block, and where it is from or why it is this one.
     fn assumed_words(&self) -> String {
         let [x, y, z] = self.block;

@@ -19,6 +19,7 @@
 //! A variable matters when it stands in an address, a condition, an argument of a function that is run, or flows into
 //! one that matters. The order of statements does not matter for this.
 
+mod changes;
 mod choice;
 pub(crate) mod effects;
 pub(crate) mod endings;

@@ -95,7 +95,7 @@ impl MetKernel {
             assumed: runs.iter().find(|run| is_assumed(run.block_from)).map(|run| run.block),
             arrays: Vec::new(),
             sites: Vec::new(),
-            races: runs.iter().filter_map(standing).map(|(races, _)| races).reduce(Races::join),
+            races: runs.iter().filter_map(known_of).reduce(Races::join),
         };
         for launch in launches {
             if !met.launches.contains(&launch.span) {
@@ -136,5 +136,13 @@ impl MetKernel {
             Some(known) => known.join(&site),
             None => self.sites.push(site),
         }
+    }
+}
+
+/// What is known of a run's races in all blocks that it stands for.
+fn known_of(run: &KernelRun) -> Option<Races> {
+    match standing(run)?.0 {
+        Races::Proved if run.may_have_another_block() => Some(Races::Undecided),
+        races => Some(races),
     }
 }

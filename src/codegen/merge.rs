@@ -95,8 +95,8 @@ use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use cut::Cut;
 use order::{Order, may_stay, nothing_between};
-use rustc_hash::{FxHashMap, FxHashSet};
-use site::{Site, is_written_out};
+use rustc_hash::FxHashMap;
+use site::{Site, code_of, code_with_a_rest, is_written_out, uniform_code};
 pub(crate) use wide::Wide;
 use widths::{Certainty, certainty, width};
 
@@ -376,12 +376,12 @@ impl Joiner<'_> {
     fn all_or_nothing(&mut self) {
         loop {
             for (access, patterns) in self.trace.accesses.iter().zip(&mut self.by_access) {
-                let mut uniform = uniform_paths(access, patterns);
+                let mut uniform = uniform_code(access, patterns);
                 if !self.sure_only {
-                    uniform.extend(paths_with_a_rest(access, patterns));
+                    uniform.extend(code_with_a_rest(access, patterns));
                 }
                 for (pattern, wide) in access.patterns.iter().zip(patterns) {
-                    let stands = |it: Wide| it.alone || uniform.contains(&pattern.first.path);
+                    let stands = |it: Wide| it.alone || uniform.contains(&code_of(pattern));
                     *wide = wide.filter(|it| stands(*it));
                 }
             }
@@ -629,39 +629,6 @@ impl Joiner<'_> {
             self.by_access[access][pattern] = Some(wide);
         }
     }
-}
-
-/// The paths by which all requests of an access are the same parts of wide requests of one kind.
-fn uniform_paths(access: &Access, patterns: &[Option<Wide>]) -> FxHashSet<u32> {
-    let mut roles: FxHashMap<u32, Option<_>> = FxHashMap::default();
-    for (pattern, wide) in access.patterns.iter().zip(patterns) {
-        let role = wide.map(|it| it.role());
-        roles
-            .entry(pattern.first.path)
-            .and_modify(|it| *it = it.filter(|it| Some(*it) == role))
-            .or_insert(role);
-    }
-    roles.into_iter().filter_map(|(path, role)| role.map(|_| path)).collect()
-}
-
-/// The paths by which the first requests of an access are parts of wide ones, and only the last few are not: a loop
-/// may be made by so many rounds at once, with a loop for the rest.
-fn paths_with_a_rest(access: &Access, patterns: &[Option<Wide>]) -> Vec<u32> {
-    let mut paths: FxHashMap<u32, Vec<(u32, Option<Wide>)>> = FxHashMap::default();
-    for (pattern, wide) in access.patterns.iter().zip(patterns) {
-        paths.entry(pattern.first.path).or_default().push((pattern.first.occurrence, *wide));
-    }
-    let has_a_rest = |requests: &mut Vec<(u32, Option<Wide>)>| {
-        requests.sort_unstable_by_key(|(occurrence, _)| *occurrence);
-        let rest = requests.iter().rev().take_while(|(_, wide)| wide.is_none()).count();
-        let (first, rest) = requests.split_at(requests.len() - rest);
-        let parts = first
-            .first()
-            .and_then(|(_, wide)| *wide)
-            .map_or(0, |wide| wide.bytes / access.bytes.unwrap_or(1));
-        first.iter().all(|(_, wide)| wide.is_some()) && rest.len() < parts as usize
-    };
-    paths.iter_mut().filter_map(|(path, requests)| has_a_rest(requests).then_some(*path)).collect()
 }
 
 /// The members that begin at this byte, of those that stand in the order of their first bytes.

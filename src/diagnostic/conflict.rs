@@ -135,7 +135,7 @@ impl Estimated {
     /// How those are counted that have fewer iterations.
     #[must_use]
     pub fn fewer(self) -> &'static str {
-        if self.short { ", or its trip count if that is smaller" } else { "" }
+        if self.short { ", or its largest trip count if that is smaller" } else { "" }
     }
 
     /// Which loops these are.

@@ -11,6 +11,8 @@ pub struct Atomic {
     pub adds_one: bool,
     /// Whether all lanes of a warp combine with the same value.
     pub operand: Seen,
+    /// Whether each thread combines with data that it reads for itself.
+    pub of_data: bool,
     /// Whether all lanes of a warp update the same word.
     pub address: Seen,
     /// Among which threads it is one step.
@@ -79,7 +81,15 @@ impl Atomic {
     #[must_use]
     pub fn new(operation: Operation) -> Atomic {
         let (operand, address) = (Seen::Perhaps, Seen::Perhaps);
-        Atomic { operation, used: true, adds_one: false, operand, address, scope: Scope::Device }
+        Atomic {
+            operation,
+            used: true,
+            adds_one: false,
+            operand,
+            of_data: false,
+            address,
+            scope: Scope::Device,
+        }
     }
 
     /// What is known when a site is reached again, by another way.
@@ -89,6 +99,7 @@ impl Atomic {
             used: self.used || other.used,
             adds_one: self.adds_one && other.adds_one,
             operand: self.operand.or(other.operand),
+            of_data: self.of_data && other.of_data,
             address: self.address.or(other.address),
             ..self
         }

@@ -104,6 +104,8 @@ pub struct First {
     pub position: u32,
     /// Those of them that are not loads.
     pub writes: u32,
+    /// Of a member of an object that is copied as a whole: the bytes before it. Each member is code of its own.
+    pub member: Option<u32>,
 }
 
 /// What the lanes of an asynchronous copy read from global memory.

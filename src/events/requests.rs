@@ -13,8 +13,8 @@ mod sides;
 pub(crate) use journal::{Early, LoopCode, RequestMark};
 
 use super::{
-    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Moment, Occurrence, Partly,
-    Pattern, SymbolFacts, Trace, Ways,
+    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Occurrence, Partly, Pattern,
+    SymbolFacts, Trace, Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -328,7 +328,8 @@ impl Requests {
     }
 
     /// Where a request stands that is the first of its kind.
-    fn first_of(&self, moment: &Moment<'_>, access: &Access, path: u32) -> First {
+    fn first_of(&self, it: &Occurrence<'_>, access: &Access, path: u32) -> First {
+        let moment = &it.moment;
         First {
             within: moment.within,
             turn: moment.turn,
@@ -343,6 +344,7 @@ impl Requests {
             path,
             position: self.accesses,
             writes: self.writes,
+            member: it.event.member.map(|member| member.at),
         }
     }
 
@@ -416,7 +418,7 @@ impl Requests {
             return;
         }
         let Asked { offsets, active, varying, source, lines_apart } = asked;
-        let first = self.first_of(moment, access, path);
+        let first = self.first_of(it, access, path);
         let mut pattern = Pattern {
             offsets,
             moved,
@@ -466,7 +468,13 @@ impl Requests {
         let factors = parts.map(|part| self.symbol_number(*part, facts, numbers)).collect();
         let number = facts.len() as u32;
         self.symbols.insert(id, number);
-        let split = numbers.split.iter().any(|(name, _, _)| *name == symbol.name);
+        // Of such a number the symbol is a part, which the names of all that is made of it do not say.
+        let is_split = |id: SymbolId| {
+            let name = &numbers.world.symbols.get(id).name;
+            numbers.split.iter().any(|(split, _, _)| split == name)
+        };
+        let mut roots = numbers.world.symbols.roots(id).into_iter().flatten();
+        let split = !numbers.split.is_empty() && (is_split(id) || roots.any(is_split));
         facts.push(SymbolFacts {
             given: symbol.origin == Origin::Given && symbol.named && !split,
             counter: symbol.origin == Origin::Loop,

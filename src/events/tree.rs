@@ -52,6 +52,10 @@ pub(crate) struct EventTree {
     loops: FxHashMap<Span, Asks>,
     /// Branches that one block of all takes, whichever it is, by their numbers.
     turns: FxHashSet<u32>,
+    /// Where rounds of loops begin: the number of the next event, and the loop.
+    rounds: Vec<(usize, Span)>,
+    /// The code that only a part of the block may come to: sides of conditions, and loops.
+    parted: FxHashSet<Span>,
 }
 
 /// A symbol, the remainder that it is, and of a quotient its value where what is divided is 0.
@@ -326,6 +330,11 @@ impl EventTree {
         self.is_volatile
     }
 
+    /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
+    pub(crate) fn has_waiting_loop(&self) -> bool {
+        self.has_waiting_loop
+    }
+
     /// Whether threads may wait for what they read.
     pub(crate) fn may_wait(&self) -> bool {
         self.is_volatile && self.has_waiting_loop
@@ -370,6 +379,33 @@ impl EventTree {
     #[must_use]
     pub(crate) fn is_asked_once(&self, side: Side) -> bool {
         self.taken.values().filter(|taken| taken.side == Some(side)).count() == 1
+    }
+
+    /// A round of this loop begins.
+    pub(crate) fn begin_round(&mut self, of: Span) {
+        self.rounds.push((self.events.len(), of));
+    }
+
+    /// The innermost loop around two places of which a round begins between two events.
+    pub(crate) fn round_between(&self, (first, second): (usize, usize), places: [Span; 2]) -> Option<Span> {
+        let from = self.rounds.partition_point(|(at, _)| *at <= first);
+        let to = self.rounds.partition_point(|(at, _)| *at <= second);
+        let holds = |of: &Span| {
+            places.iter().all(|it| of.file == it.file && of.start <= it.start && it.end <= of.end)
+        };
+        let begun = self.rounds.get(from..to)?.iter().map(|(_, of)| *of).filter(holds);
+        begun.min_by_key(|of| of.end - of.start)
+    }
+
+    /// Only a part of the block may come to this code.
+    pub(crate) fn note_parted(&mut self, span: Span) {
+        self.parted.insert(span);
+    }
+
+    /// Whether a place is within code that only a part of the block may come to.
+    pub(crate) fn is_parted(&self, place: Span) -> bool {
+        let holds = |it: &Span| it.file == place.file && it.start < place.start && place.start < it.end;
+        self.parted.iter().any(holds)
     }
 
     /// What is known of a branch.
@@ -431,6 +467,7 @@ impl EventTree {
     /// Takes back all but the first of them.
     pub(crate) fn truncate(&mut self, events: usize) {
         self.events.truncate(events);
+        self.rounds.truncate(self.rounds.partition_point(|(at, _)| *at <= events));
         self.is_cut &= events >= MOST;
     }
 

@@ -35,6 +35,10 @@ impl Machine<'_> {
         if !truth.decided && !truth.uniform {
             truth.own_data = self.split_by_own_data(cond, &condition);
         }
+        if self.may_part(&truth) {
+            let sides = [then, otherwise].into_iter().filter_map(span_of);
+            sides.for_each(|side| self.trace.tree.note_parted(side));
+        }
         let alone = self.state.active.threads().nth(1).is_none();
         if !truth.decided && (truth.uniform || alone) {
             truth.turn = self.frame().and_then(|it| it.slice.turn(cond));
@@ -62,10 +66,23 @@ impl Machine<'_> {
         self.frame().is_some_and(|it| it.slice.is_vote_on_data(cond, self.program))
     }
 
+    /// Whether threads part at a condition, or may.
+    pub(super) fn may_part(&self, truth: &Truth) -> bool {
+        let (active, holds) = (self.state.active, self.state.active.and(&truth.can_hold));
+        match truth.decided {
+            true => !holds.is_empty() && holds != active,
+            false => !truth.uniform && (truth.guard.is_none() || truth.differs),
+        }
+    }
+
+    /// Whether a value is made of what each thread reads from global memory for itself.
+    pub(super) fn is_own_data(&self, value: &Expr) -> bool {
+        self.frame().is_some_and(|it| it.slice.is_of_own_data(value, self.program))
+    }
+
     /// How a condition splits threads if it depends on what each thread reads from global memory for itself.
     pub(super) fn split_by_own_data(&self, cond: &Expr, condition: &Condition) -> Option<SplitKind> {
-        let is_own = self.frame().is_some_and(|it| it.slice.is_of_own_data(cond, self.program));
-        is_own.then(|| match self.holds_alike_in_warps(condition) {
+        self.is_own_data(cond).then(|| match self.holds_alike_in_warps(condition) {
             true => SplitKind::WarpData,
             false => SplitKind::OwnData,
         })
@@ -369,4 +386,10 @@ fn only_leaves(body: &[Stmt]) -> bool {
         StmtKind::Block(inner) => only_leaves(inner),
         _ => false,
     })
+}
+
+/// From the first of some statements to the last.
+fn span_of(list: &[Stmt]) -> Option<Span> {
+    let (first, last) = (list.first()?.span, list.last()?.span);
+    (first.file == last.file).then_some(Span { end: last.end, ..first })
 }

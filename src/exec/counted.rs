@@ -134,8 +134,31 @@ impl Machine<'_> {
 
     /// How many rounds are to come, for `i < bound` with `i` a variable that steps by a constant.
     pub(super) fn rounds_ahead(&mut self, parts: Parts<'_>) -> Option<u64> {
-        let (cond, step) = (parts.cond()?, parts.step?);
-        let (local, by) = stepped(step)?;
+        self.rounds_by(parts.cond()?, parts, |machine, bound, _| machine.plain_constant(bound))
+    }
+
+    /// How many rounds are to come at the most, where such a condition is a part of the loop's, or limits its bound:
+    /// `i < 4 && i < n`, `i < min(4, n)`.
+    pub(super) fn most_rounds(&mut self, parts: Parts<'_>) -> Option<u64> {
+        let mut least: Option<u64> = None;
+        let mut open = vec![parts.cond()?];
+        while let Some(cond) = open.pop() {
+            match &cond.kind {
+                ExprKind::Binary(BinaryOp::LogicalAnd, left, right) => open.extend([&**left, &**right]),
+                _ => least = least.into_iter().chain(self.rounds_by(cond, parts, Self::most_of_bound)).min(),
+            }
+        }
+        least
+    }
+
+    /// How many rounds pass until a condition fails; `of`: what the bound is, that is there from above or from below.
+    fn rounds_by(
+        &mut self,
+        cond: &Expr,
+        parts: Parts<'_>,
+        of: impl Fn(&mut Self, &Expr, bool) -> Option<i64>,
+    ) -> Option<u64> {
+        let (local, by) = stepped(parts.step?)?;
         let ExprKind::Binary(op, left, right) = &cond.kind else { return None };
         let (relation, bound) = match (&left.kind, &right.kind) {
             (ExprKind::Local(variable), _) if *variable == local => (relation_of(*op)?, right),
@@ -146,7 +169,7 @@ impl Machine<'_> {
             Step::By(number) => number,
             Step::Value(sign, expr) => sign.checked_mul(self.plain_constant(expr)?)?,
         };
-        let bound = self.plain_constant(bound)?;
+        let bound = of(self, bound, by > 0)?;
         let Some(Value::Int(now, _)) = self.read_variable(local) else { return None };
         let distance = i128::from(bound) - i128::from(now.as_constant()?);
         let by = i128::from(by);
@@ -159,6 +182,18 @@ impl Machine<'_> {
             _ => return None,
         };
         u64::try_from(rounds).ok()
+    }
+
+    /// The number that a bound is, or of the smallest or greatest of several one that limits it.
+    fn most_of_bound(&mut self, bound: &Expr, from_above: bool) -> Option<i64> {
+        let ExprKind::Call { callee, args } = &bound.kind else { return self.plain_constant(bound) };
+        let ExprKind::Path(path) = &callee.kind else { return None };
+        let limits = if from_above { "min" } else { "max" };
+        if &*path.name != limits || !self.program.functions(&path.name).is_empty() {
+            return None;
+        }
+        let known: Vec<i64> = args.iter().filter_map(|arg| self.plain_constant(arg)).collect();
+        if from_above { known.into_iter().min() } else { known.into_iter().max() }
     }
 
     /// The number that a plain expression is. The program does not compute it here.

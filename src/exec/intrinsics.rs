@@ -399,6 +399,7 @@ impl Machine<'_> {
                     Some((value, _)) if value.variation() == Variation::Varying => Seen::Apart,
                     _ => args.get(1).map_or(Seen::Perhaps, |arg| self.seen_same(arg)),
                 },
+                of_data: args.get(1).is_some_and(|arg| self.is_own_data(arg)),
                 address: self.seen_address(&args[0], &pointer),
                 scope,
             };

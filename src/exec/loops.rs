@@ -235,6 +235,9 @@ impl Machine<'_> {
     fn iterate(&mut self, parts: Parts<'_>) {
         self.compiler.region += u32::from(!parts.is_flat());
         self.begin_iteration(parts);
+        if self.recording {
+            self.trace.tree.begin_round(parts.span);
+        }
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
@@ -275,6 +278,9 @@ impl Machine<'_> {
         self.compiler.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);
         let truth = self.truth(&condition, false);
+        if truth.decided && self.may_part(&truth) {
+            self.trace.tree.note_parted(parts.span);
+        }
         if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
     }
 
@@ -289,7 +295,7 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         let came = self.looping.came.len();
         let cut = self.cut_by(key);
-        let trips = if cut > 0 { self.rounds_ahead(parts) } else { None };
+        let trips = self.most_rounds(parts);
         self.looping.uncounted.push(parts.span);
         self.looping.cut += cut;
         let opened = self.looping.open;
@@ -399,7 +405,7 @@ impl Machine<'_> {
         self.trace.tree.note_loop(parts.span, self.asked_by(&condition));
         let truth = self.truth(&condition, false);
         let before = self.state.active;
-        self.note_parting(&truth);
+        self.note_parting(&truth, parts.span);
         let (doubt, chosen) = (self.state.doubt.clone(), self.state.chosen);
         let marks = self.state.assumptions.len();
         let mut split = None;
@@ -468,7 +474,7 @@ impl Machine<'_> {
             self.note_second_round(parts, GoesOn::ForData);
         }
         let truth = self.truth(&condition, false);
-        self.note_parting(&truth);
+        self.note_parting(&truth, parts.span);
         if truth.decided {
             self.state.active = self.state.active.and(&truth.can_hold);
         } else if !truth.uniform && (truth.guard.is_none() || truth.differs) && self.has_barrier_since(begin)
@@ -483,7 +489,10 @@ impl Machine<'_> {
     }
 
     /// Notes whether threads may leave the loop in different iterations because of its condition.
-    fn note_parting(&mut self, truth: &Truth) {
+    fn note_parting(&mut self, truth: &Truth, span: Span) {
+        if self.may_part(truth) {
+            self.trace.tree.note_parted(span);
+        }
         let (active, on) = (self.state.active, self.state.active.and(&truth.can_hold));
         self.looping.apart |= truth.apart && !(truth.decided && (on.is_empty() || on == active));
     }

@@ -7,13 +7,14 @@
 //! template <int... N> struct List { static constexpr int at[] = {N...}; };    s[List<1, 2, 4>::at[i]]
 //! ```
 //!
-//! It lies in memory, where nobody may write to it. What `__constant__` alone holds the host may change.
+//! It lies in memory, where nobody may write to it. What `__constant__` alone holds the host may change, for which it has to
+//! name it: `cudaMemcpyToSymbol(steps, ...)`.
 
 use super::machine::{Declared, Machine, Mode, Table};
 use super::types::{Env, Ty, nameless};
 use super::value::{Offset, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Lanes};
-use crate::ir::{Declaration, Expr, ExprKind, Path, Record, Scalar};
+use crate::ir::{Declaration, Expr, ExprKind, Path, Record, Scalar, Storage};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -87,7 +88,10 @@ impl Machine<'_> {
         env: &Rc<Env>,
         ty: &Ty,
     ) -> Option<Pointer> {
-        let init = variable.init.as_ref().filter(|_| variable.constant && self.mode == Mode::Device)?;
+        let init = variable.init.as_ref().filter(|_| self.mode == Mode::Device)?;
+        if !variable.constant && !self.is_left_alone(variable) {
+            return None;
+        }
         let at = |object| {
             let target = Target::Memory(object, Offset::Known(Int::constant(0)));
             Pointer { target, pointee: ty.clone(), volatile: false }
@@ -107,6 +111,12 @@ impl Machine<'_> {
         let table = Rc::new(Table { declared, env: Rc::clone(env), numbers });
         self.memory.tables.push((object, table));
         Some(at(object))
+    }
+
+    /// Whether a variable in constant memory keeps what it is initialised with: no code that is seen hands it to
+    /// something that might write it.
+    fn is_left_alone(&mut self, variable: &Declaration) -> bool {
+        variable.storage == Storage::Constant && !self.escapes(variable)
     }
 
     fn numbers_of(

@@ -42,6 +42,21 @@ const MOST_OPEN: usize = 16;
 /// The open conditions around an access, by the numbers of their branches.
 type Open = Vec<u32>;
 
+/// A side of a condition on which a block passes by some barriers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PassedBy {
+    /// The branch under which the barriers stand.
+    pub branch: u32,
+    /// The event of the first of them.
+    pub at: usize,
+    /// The branches that such a block takes of which it is not known which blocks do.
+    pub open: Vec<u32>,
+    /// The blocks that take it.
+    pub blocks: Blocks,
+    /// The side that it takes.
+    pub side: Side,
+}
+
 /// The accesses of one interval that a block does, whichever sides of open conditions it takes.
 pub(super) struct Guards {
     /// By set of open conditions, that of none first: of each access of the interval, whether it also stands on the other
@@ -50,8 +65,13 @@ pub(super) struct Guards {
 }
 
 impl Guards {
-    /// Of one interval.
-    pub(super) fn of(trace: &Trace, interval: &Interval, loops: &Loops<'_>, ties: Ties) -> Guards {
+    /// Of one interval; `passed`: of a block that passes by some barriers.
+    pub(super) fn of(
+        trace: &Trace,
+        interval: &Interval,
+        loops: &Loops<'_>,
+        (ties, passed): (Ties, Option<&PassedBy>),
+    ) -> Guards {
         let tree = &trace.tree;
         let event = |at: usize| match &tree.events()[at] {
             Event::Access(event) => Some(event),
@@ -86,12 +106,12 @@ impl Guards {
                 *around = Some((rest, true));
             }
         }
-        let mut sets = vec![Open::new()];
+        let mut sets = vec![passed.map_or_else(Open::new, |passed| passed.open.clone())];
         let across = interval.across.is_some();
-        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], across));
+        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], across, passed.is_some()));
         for (at, around) in interval.accesses.iter().zip(&mut around) {
             let Some((open, _)) = around else { continue };
-            let is_known = sets.contains(open);
+            let is_known = sets.contains(open) || passed.is_some();
             let may_hold = event(at.0).is_some_and(|event| rests_on_nothing_of(event, open, rounds, tree));
             if !may_hold || !is_known && sets.len() > MOST_OPEN {
                 *around = None;
@@ -103,7 +123,8 @@ impl Guards {
         let fixed = |open: &Open| {
             let under = |(around, _): &(Open, bool)| around == open;
             let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
-            let at = deepest.map_or(0, |number| interval.accesses[number].0);
+            let deepest = deepest.map(|number| interval.accesses[number].0);
+            let at = deepest.or(passed.map(|passed| passed.at)).unwrap_or(0);
             (open.iter().take_while(|branch| is_fixed(**branch, at, loops, tree)).count(), at)
         };
         // In one round of one loop it has one.
@@ -167,7 +188,7 @@ impl Happens {
 
 /// The side of a condition that some launch may well take: one that tests what the kernel is given, or data, for equality,
 /// or that holds for large sizes. Others may depend on the number of threads or of rounds.
-fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
+pub(super) fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
     let taken = tree.taken(branch)?;
     let side = taken.side.filter(|side| tree.is_asked_once(*side))?;
     (taken.is_choice || taken.large != Blocks::NONE).then_some(side)
@@ -200,16 +221,20 @@ pub(super) struct Around<'t> {
     first_symbol: SymbolId,
     /// The branches around it.
     branches: &'t Branches,
-    /// Whether one round and the next are looked at: a side that is taken in it may leave it.
+    /// Whether one round and the next are looked at.
     across: bool,
+    /// Whether a side that is taken in it may leave it.
+    may_leave: bool,
 }
 
 impl Around<'_> {
-    /// The loop that an event begins.
-    fn of(event: &Event, across: bool) -> Option<Around<'_>> {
+    /// The loop that an event begins. In another round than the one that is looked at there is one of a block that passes
+    /// by barriers only where it stays in the loop.
+    fn of(event: &Event, across: bool, stays: bool) -> Option<Around<'_>> {
         match event {
             Event::Loop { span, first_symbol, branches, .. } => {
-                Some(Around { span: *span, first_symbol: *first_symbol, branches, across })
+                let may_leave = across && !stays;
+                Some(Around { span: *span, first_symbol: *first_symbol, branches, across, may_leave })
             }
             _ => None,
         }
@@ -218,7 +243,7 @@ impl Around<'_> {
     /// Whether a condition has one answer in all its rounds.
     fn fixes(&self, branch: u32, tree: &EventTree) -> bool {
         let asks = || tree.taken(branch).is_some_and(|taken| taken.asks.is_fixed_before(self.first_symbol));
-        self.branches.contains(&branch) || !self.across && asks()
+        self.branches.contains(&branch) || !self.may_leave && asks()
     }
 }
 
@@ -242,7 +267,7 @@ pub(super) fn loops(tree: &EventTree) -> Loops<'_> {
     let (mut outermost, mut innermost) = (Vec::with_capacity(tree.len()), Vec::with_capacity(tree.len()));
     for (at, event) in tree.events().iter().enumerate() {
         match event {
-            Event::Loop { .. } => around.push((at, Around::of(event, false))),
+            Event::Loop { .. } => around.push((at, Around::of(event, false, false))),
             Event::EndOfLoop { .. } => drop(around.pop()),
             _ => {}
         }
@@ -274,12 +299,17 @@ fn is_same_place(trace: &Trace, one: &AccessEvent, other: &AccessEvent) -> bool 
 
 /// The branches around an access of which it is not known which blocks take them.
 fn open(event: &AccessEvent, tree: &EventTree) -> Open {
-    let is_open = |branch: &u32| tree.taken(*branch).is_none_or(|taken| taken.blocks == Blocks::NONE);
+    let is_open = |branch: &u32| is_open(*branch, tree);
     if event.is_passable { event.branches.iter().copied().filter(is_open).collect() } else { Open::new() }
 }
 
+/// Whether it is not known which blocks take a branch.
+pub(super) fn is_open(branch: u32, tree: &EventTree) -> bool {
+    tree.taken(branch).is_none_or(|taken| taken.blocks == Blocks::NONE)
+}
+
 /// The blocks that take a branch, where sizes are as large as one likes.
-fn of_branch(branch: u32, tree: &EventTree) -> Blocks {
+pub(super) fn of_branch(branch: u32, tree: &EventTree) -> Blocks {
     let of = |taken: &Taken| if taken.blocks == Blocks::NONE { taken.large } else { taken.blocks };
     tree.taken(branch).map_or(Blocks::NONE, of)
 }
@@ -291,9 +321,14 @@ fn large(event: &AccessEvent, tree: &EventTree) -> Blocks {
     blocks.fold(Blocks::ALL, Blocks::and)
 }
 
-/// Whether one block does two accesses under the same open conditions.
-pub(super) fn are_together(first: &AccessEvent, second: &AccessEvent, tree: &EventTree) -> bool {
-    large(first, tree).and(large(second, tree)) != Blocks::NONE
+/// Whether one block of these does two accesses under the same open conditions.
+pub(super) fn are_together(
+    first: &AccessEvent,
+    second: &AccessEvent,
+    blocks: Blocks,
+    tree: &EventTree,
+) -> bool {
+    large(first, tree).and(large(second, tree)).and(blocks) != Blocks::NONE
 }
 
 /// Whether what an access rests on has nothing to do with these open conditions. `rounds`: the loop of which several

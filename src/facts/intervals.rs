@@ -28,10 +28,14 @@
 //! }
 //! ```
 //!
+//! A fence orders what one thread does, and makes none wait. Threads learn from it only by what they read in a loop that
+//! waits, or behind a condition. So where no loop may wait, what surely happens is looked at in intervals that ignore
+//! fences, too.
+//!
 //! If one pass stands for several iterations, the loop may end after any of them. What follows is judged as after a
 //! whole pass, unless a condition leads to it: that may depend on the number of iterations.
 
-use super::witness::is_possible;
+use super::witness::{is_possible, is_possible_by_choice};
 use crate::domain::{Shape, SymbolId};
 use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree, GoesOn, Orderer};
 use crate::source::Span;
@@ -92,18 +96,40 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     Walk::of(tree, shape, tree.events().iter().map(order_of).collect())
 }
 
-/// Those that no atomic ends, with the accesses that surely happen; none where there is no atomic.
+/// Those that no fence ends, with the accesses that surely happen; none where there is no fence, or where threads may
+/// wait for what they read.
+pub(super) fn past_fences(tree: &EventTree, shape: Shape) -> Vec<Interval> {
+    let is_fence = |event: &Event| matches!(event, Event::MayOrder { by: Orderer::Fence(_), .. });
+    if tree.has_waiting_loop() || !tree.events().iter().any(is_fence) {
+        return Vec::new();
+    }
+    let order = |event: &Event| order_of(event).filter(|_| !is_fence(event));
+    let mut found = Walk::of(tree, shape, tree.events().iter().map(order).collect());
+    found.iter_mut().for_each(|interval| interval.keep_sure(tree));
+    found
+}
+
+/// Those of a block that takes the other side of this branch, and does not come to the barriers under it.
+pub(super) fn past_branch(tree: &EventTree, shape: Shape, branch: u32) -> Vec<Interval> {
+    let order = |event: &Event| match event {
+        Event::Barrier { branches, .. } if branches.contains(&branch) => None,
+        event => order_of(event),
+    };
+    let mut found = Walk::of(tree, shape, tree.events().iter().map(order).collect());
+    // Who does not take it leaves the loop.
+    found.retain(|interval| !interval.reached.contains(&branch));
+    found
+}
+
+/// Those that no atomic ends, with the accesses that surely happen, or that data choose threads for; none where there is
+/// no atomic.
 pub(super) fn past_atomics(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
     if !events.iter().any(|event| matches!(event, Event::MayOrder { by: Orderer::Atomic(_), .. })) {
         return Vec::new();
     }
     let mut found = Walk::of(tree, shape, orders_but_atomics(events));
-    let is_sure = |(at, _): &(usize, Round)| match &events[*at] {
-        Event::Access(access) => is_possible(access),
-        _ => true,
-    };
-    found.iter_mut().for_each(|interval| interval.accesses.retain(is_sure));
+    found.iter_mut().for_each(|interval| interval.keep_sure(tree));
     found
 }
 
@@ -174,8 +200,8 @@ impl Walk<'_> {
             }
             if let Some(span) = walk.orders[at] {
                 walk.end_interval(Some(span));
+                pass(&mut walk.phases, event, at, !walk.loops.is_empty());
             }
-            pass(&mut walk.phases, event, at, !walk.loops.is_empty());
         }
         walk.end_interval(None);
         walk.found
@@ -256,6 +282,14 @@ impl Interval {
     pub(super) fn without(mut self, behind_waits: &[bool]) -> Interval {
         self.accesses.retain(|(at, _)| !behind_waits[*at]);
         self
+    }
+
+    /// Keeps the accesses that surely happen, or that data choose threads for.
+    fn keep_sure(&mut self, tree: &EventTree) {
+        self.accesses.retain(|(at, _)| match &tree.events()[*at] {
+            Event::Access(access) => is_possible(access) || is_possible_by_choice(access, tree),
+            _ => true,
+        });
     }
 
     /// One that lies across no end of a loop.

@@ -10,6 +10,8 @@
 //!
 //! if (t == 0) count = 0;          thread 0
 //! if (in[t] > 7) count += 1;      any thread: 32, which is in no step with 0; and any two at once
+//!
+//! atomicMax(&most, in[t]);        what others combine, a thread that reads `most` next finds there, or does not
 //! ```
 //!
 //! If the address or the condition contains the thread's own number, or the result of an atomic or a sum over
@@ -17,7 +19,7 @@
 //! threads of both accesses, unless they are one statement that updates its element: other pairs may be meant to
 //! exclude each other.
 
-use super::intervals::{Across, Interval, Round, intervals};
+use super::intervals::{Across, Interval, Round, intervals, past_atomics};
 use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::{Origin, Shape, Spread};
@@ -60,6 +62,8 @@ pub(crate) enum Choice {
     Element,
     /// The threads that do it.
     Threads,
+    /// What the threads that do it combine with.
+    Operand,
 }
 
 /// Where an access goes.
@@ -86,7 +90,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         return found;
     }
     let waits = behind_waits(trace);
-    for interval in intervals(&trace.tree, shape).into_iter().map(|it| it.without(&waits)) {
+    let all = intervals(&trace.tree, shape).into_iter().chain(past_atomics(&trace.tree, shape));
+    for interval in all.map(|it| it.without(&waits)) {
         let steps = steps(trace, &interval, shape);
         let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {
@@ -221,8 +226,19 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
             let counts = !(stores(first) && stores(second)) || differ();
             counts.then_some((threads, Choice::Threads, first.is_chosen))
         }
+        (Place::Known(one), Place::Known(other), false, false)
+            if combines_data(first) && reads(second) || reads(first) && combines_data(second) =>
+        {
+            Some((meet_byte(first, one, second, other, in_step)?, Choice::Operand, combines_data(first)))
+        }
         _ => None,
     }
+}
+
+/// Whether it is an atomic by which each thread combines what is there with data of its own: who reads it finds that, or
+/// does not.
+fn combines_data(step: &Step<'_>) -> bool {
+    step.access.op == AccessOp::Atomic && step.access.atomic.is_some_and(|atomic| atomic.of_data)
 }
 
 /// A thread that goes to a known element, and one in step with it that may come there.

@@ -23,8 +23,9 @@
 //! none can have ordered them.
 
 use super::first_rounds::{FirstRounds, shared_offset};
-use super::guards::{Guards, are_together, leads_on, loops};
-use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics};
+use super::guards::{Guards, PassedBy, are_together, leads_on, loops};
+use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics, past_branch, past_fences};
+use super::passed;
 use super::spins::behind_waits;
 use super::witness::are_possible;
 use crate::domain::{Shape, Spread, SymbolId, gcd};
@@ -59,6 +60,8 @@ pub(crate) struct Race {
     pub is_update: bool,
     /// The loop in whose next round the second is done.
     pub across: Option<Across>,
+    /// The innermost loop of which a round begins between the two, where its rounds were run one by one.
+    pub round: Option<Span>,
     /// The last thing that may order threads before both, and the first behind both.
     pub bounds: Bounds,
     /// Whether one of the two is in a loop of which data decide whether it goes on.
@@ -83,6 +86,8 @@ pub(crate) enum Between {
 /// An access at offsets that are known but for a sum that all threads share.
 struct Step<'a> {
     access: &'a Access,
+    /// The number of its event.
+    at: usize,
     number: usize,
     event: &'a AccessEvent,
     /// Whether it stands on both sides of a condition, which may write other values.
@@ -152,9 +157,11 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let loops = loops(&trace.tree);
     let first_rounds = FirstRounds::of(&trace.tree);
     let waits = behind_waits(trace);
-    let all = intervals(&trace.tree, shape).into_iter().chain(past_atomics(&trace.tree, shape));
-    for interval in all.map(|it| it.without(&waits)) {
-        let guards = Guards::of(trace, &interval, &loops, ties);
+    let passed = if among_warps { passed::sides(&trace.tree) } else { Vec::new() };
+    for (interval, passed, of_lanes) in all_intervals(&trace.tree, shape, &passed) {
+        let interval = interval.without(&waits);
+        let guards = Guards::of(trace, &interval, &loops, (ties, passed));
+        let blocks = passed.map_or(Blocks::ALL, |passed| passed.blocks);
         let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, (set, &first_rounds)));
         for steps in of_each.flat_map(FxHashMap::into_values) {
             let steps = steps.as_slice();
@@ -164,7 +171,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
                     let is_meant = between != Between::Warps && second.event.stored.is_alike_update();
-                    let is_update = second.updates(first) && !is_meant;
+                    let places = [first.access.span, second.access.span];
+                    let round = trace.tree.round_between((first.at, second.at), places);
+                    // From round to round, a barrier keeps one update from another.
+                    let is_update = second.updates(first) && !is_meant && round.is_none();
                     // What two threads do in one round is told of where that round is looked at.
                     if interval.across.is_some() && first.round == second.round {
                         return;
@@ -179,7 +189,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                             && (race.for_data, race.reads_first) == (for_data, reads_first)
                             && race.across.is_some() == interval.across.is_some()
                     };
-                    let together = are_together(first.event, second.event, &trace.tree);
+                    let together = are_together(first.event, second.event, blocks, &trace.tree);
                     if found.iter().any(known) || !together || !are_possible(first.event, second.event) {
                         return;
                     }
@@ -191,6 +201,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                     }
                     let mut sides = first.sides(&trace.tree);
                     sides.extend(second.sides(&trace.tree));
+                    sides.extend(passed.map(|passed| passed.side));
                     let paths = (first.event.path, second.event.path);
                     let (first, second) = (first.number, second.number);
                     let (across, bounds) = (interval.across, interval.bounds);
@@ -202,6 +213,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                         between,
                         is_update,
                         across,
+                        round: round.filter(|_| across.is_none()),
                         bounds,
                         for_data,
                         reads_first,
@@ -213,7 +225,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
             if among_warps {
                 look(Scope::Warps);
             }
-            (0..warps).for_each(|warp| look(Scope::Lanes(warp)));
+            (0..warps).filter(|_| of_lanes).for_each(|warp| look(Scope::Lanes(warp)));
         }
     }
     // What orders two accesses in each round also orders the first in one round and the second in the next.
@@ -225,6 +237,22 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let updates: FxHashSet<_> = updates.collect();
     found.iter_mut().for_each(|race| race.is_update |= updates.contains(&(race.first, race.second)));
     found
+}
+
+/// All intervals, those of blocks that pass by some barriers, and whether lanes of one warp are held against each other
+/// in them: a fence may be all that keeps them in step.
+fn all_intervals<'p>(
+    tree: &EventTree,
+    shape: Shape,
+    passed: &'p [PassedBy],
+) -> impl Iterator<Item = (Interval, Option<&'p PassedBy>, bool)> {
+    let whole = intervals(tree, shape).into_iter().chain(past_atomics(tree, shape));
+    let whole = whole.map(|it| (it, None, true));
+    let whole = whole.chain(past_fences(tree, shape).into_iter().map(|it| (it, None, false)));
+    let parts = passed.iter().flat_map(move |passed| {
+        past_branch(tree, shape, passed.branch).into_iter().map(move |it| (it, Some(passed), false))
+    });
+    whole.chain(parts)
 }
 
 fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, (one, other): (usize, usize)) -> Between {
@@ -253,7 +281,9 @@ fn groups<'a>(
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || {
         let each = interval.accesses.iter().enumerate();
-        each.map(|(number, (at, round))| (&trace.tree.events()[*at], *round, guards.is_under(number, set)))
+        each.map(|(number, (at, round))| {
+            (&trace.tree.events()[*at], (*at, *round), guards.is_under(number, set))
+        })
     };
     for (event, _, is_under) in events() {
         if let (Event::Access(event), Some(_)) = (event, is_under)
@@ -262,7 +292,7 @@ fn groups<'a>(
             written.insert(event.object);
         }
     }
-    for (event, round, is_under) in events() {
+    for (event, (at, round), is_under) in events() {
         let event = match event {
             Event::WarpOrder { threads, tile, is_fence: true, .. } => {
                 let fences = &mut Rc::make_mut(&mut met).fences;
@@ -288,7 +318,7 @@ fn groups<'a>(
             };
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
             let met = Rc::clone(&met);
-            let step = Step { access, number, event, on_both_sides, round, offsets, bytes, met };
+            let step = Step { access, at, number, event, on_both_sides, round, offsets, bytes, met };
             found.entry((event.object, terms)).or_default().push(step);
         }
     }

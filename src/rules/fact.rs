@@ -155,15 +155,19 @@ pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
 
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.
 /// `others`: more such pairs, each of which gets one, too, where the text has none between them then. `who`: those who
-/// have to reach it, in words.
+/// have to reach it, in words. `round`: a loop of which a round begins between the two. `may_stand`: whether they all may come to a place.
 pub(super) fn barrier(
     case: &Case<'_>,
     (places, others): ((Span, Span), &[(Span, Span)]),
-    across: Option<Across>,
-    call: &str,
-    who: &str,
+    (across, round): (Option<Across>, Option<Span>),
+    (call, who): (&str, &str),
+    may_stand: &dyn Fn(Span) -> bool,
 ) -> (String, Option<Fix>) {
-    let between = |places| (case.between)(places, across, &format!("{call};"));
+    let between = |places| {
+        let edit = |across| (case.between)(places, across, &format!("{call};"));
+        let of_round = || edit(Some(Across { of: round?, by_all: false }));
+        edit(across).or_else(of_round).filter(|edit| may_stand(edit.span))
+    };
     let Some(edit) = between(places) else {
         let place = if across.is_some() { "at the end of the loop body" } else { "between the two" };
         let help = format!(

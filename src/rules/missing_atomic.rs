@@ -103,7 +103,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let mut finding = lost(case, number, Ways::of_possible(race), &race.assumptions, message);
     let (note, level) = match race.choice {
         Choice::Element => ("data decide which element".to_owned(), Level::Note),
-        Choice::Threads => (fact::data_choose(access), Level::Warn),
+        Choice::Threads | Choice::Operand => (fact::data_choose(access), Level::Warn),
     };
     finding.notes.insert(0, note);
     Diagnostic { level, loudest: level, ..finding }

@@ -146,6 +146,7 @@ struct Pair<'a> {
     ways: Ways<'a>,
     threads: (usize, usize),
     across: Option<Across>,
+    round: Option<Span>,
     assumptions: &'a [Assumption],
 }
 
@@ -176,7 +177,9 @@ impl Pair<'_> {
         let finding = self.ways.finding(&RULE, case, number, self.assumptions, message);
         let (places, who) = (self.ways.places(trace), "every thread of the block");
         let others: Vec<(Span, Span)> = others.iter().map(|it| Ways::of(it).places(trace)).collect();
-        let (help, fix) = fact::barrier(case, (places, &others), self.across, "__syncthreads()", who);
+        let may_stand = |place| !trace.tree.is_parted(place);
+        let (rounds, of_block) = ((self.across, self.round), ("__syncthreads()", who));
+        let (help, fix) = fact::barrier(case, (places, &others), rounds, of_block, &may_stand);
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
             labels,
@@ -191,7 +194,7 @@ impl Pair<'_> {
 /// meet.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
     let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
-    let pair = Pair { ways: Ways::of_possible(race), threads, across, assumptions };
+    let pair = Pair { ways: Ways::of_possible(race), threads, across, round: None, assumptions };
     let accesses = &case.runs[number].trace.accesses;
     let other = fact::another_value(&accesses[first], &accesses[second]);
     let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
@@ -202,6 +205,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
             (format!("data decide which element one of the two accesses{why}"), Level::Note)
         }
         Choice::Threads => (fact::data_choose(chosen), Level::Warn),
+        Choice::Operand => ("each thread combines with data of its own".to_owned(), Level::Warn),
     };
     finding.notes.insert(0, note);
     let trace = &case.runs[number].trace;
@@ -217,9 +221,9 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
     let trace = &case.runs[number].trace;
-    let Race { first, second, threads, across, ref assumptions, .. } = *race;
+    let Race { first, second, threads, across, round, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
-    let pair = Pair { ways: Ways::of(race), threads, across, assumptions };
+    let pair = Pair { ways: Ways::of(race), threads, across, round, assumptions };
     let possible = if race.for_data { "possible: " } else { "" };
     let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));

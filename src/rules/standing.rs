@@ -57,11 +57,12 @@ pub fn standing(run: &KernelRun) -> Option<(Races, Vec<Why>)> {
     }
 }
 
-/// What a proof takes for granted.
+/// What a proof takes for granted: of a block that host code limits, that it has that many threads.
 #[must_use]
 pub fn assumptions(run: &KernelRun) -> Vec<String> {
-    let freedom = run.facts.freedom.iter();
-    freedom.flat_map(|it| &it.assumptions).map(ToString::to_string).collect()
+    let block = run.block_assumption().filter(|_| run.is_at_limit);
+    let freedom = run.facts.freedom.iter().flat_map(|it| &it.assumptions);
+    block.iter().chain(freedom).map(ToString::to_string).collect()
 }
 
 /// Why there is neither a proof nor a doubt.

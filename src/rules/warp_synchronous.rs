@@ -184,7 +184,8 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
         .notes
         .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
     let (places, who) = (Ways::of(race).places(trace), "every lane of the warp");
-    let (help, fix) = fact::barrier(case, (places, &[]), race.across, "__syncwarp()", who);
+    let (help, fix) =
+        fact::barrier(case, (places, &[]), (race.across, race.round), ("__syncwarp()", who), &|_| true);
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),
         labels,

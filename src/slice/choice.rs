@@ -16,16 +16,13 @@
 //! agree with each other; but which of two elements is larger, each thread finds for itself. Two data compared for equality may single out one thread, such as the one with the maximum,
 //! and do not count either.
 
+use super::changes::{Change, Changes, Written, is_still, variable_of};
 use super::computes;
 use crate::builtins::{self, Coordinate, Kind};
 use crate::ir::program::Program;
-use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{
-    BinaryOp, Declaration, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Type,
-    UnaryOp,
-};
+use crate::ir::visit::children;
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Type, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 /// What a value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +71,6 @@ impl Made {
     }
 }
 
-/// What becomes of a variable at one place.
-#[derive(Clone, Copy)]
-enum Change<'a> {
-    /// It gets a value, or what is made of its own and a value.
-    To(&'a Expr),
-    /// It is stepped.
-    Step,
-    /// It may change no more, or for another round: a loop around asks for this.
-    AsLongAs(&'a Expr),
-    /// Something else may change it.
-    Anyhow,
-}
-
 /// What the variables of a kernel are made of.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
@@ -99,10 +83,9 @@ pub(super) struct Choices {
     fixed: FxHashSet<LocalId>,
     /// The shared arrays that threads fill with data, each its own element.
     filled: FxHashSet<LocalId>,
+    /// Variables that hold a condition: whether data choose, or a bound does.
+    conditions: FxHashMap<LocalId, bool>,
 }
-
-/// What is written to an element of an array: the element, and the value.
-type Written<'a> = (&'a Expr, &'a Expr);
 
 impl Choices {
     /// Of a kernel; of any other function nothing is known, as it is not known what its parameters are.
@@ -113,11 +96,10 @@ impl Choices {
         };
         found.given.extend(function.template_params.iter().map(|param| param.name.clone()));
         let params: FxHashSet<LocalId> = function.params.iter().map(|param| param.local).collect();
-        let mut changes: FxHashMap<LocalId, Vec<Change<'_>>> = FxHashMap::default();
-        let mut written: Vec<Written<'_>> = Vec::new();
-        if !find_changes(body, &params, program, &mut found, &mut changes, &mut written) {
+        let Some(Changes { of: changes, written, shared }) = Changes::of(body, &params, program) else {
             return Choices::default();
-        }
+        };
+        found.made.extend(shared.into_iter().map(|local| (local, Made::Shared)));
         for param in function.params.iter().filter(|param| !changes.contains_key(&param.local)) {
             let made = match &param.ty {
                 Type::Pointer(to) if matches!(**to, Type::Pointer(_)) => Made::Other,
@@ -135,7 +117,22 @@ impl Choices {
             found.made = given;
             found.settle(&changes, program);
         }
+        found.conditions = found.find_conditions(&changes, program);
         found
+    }
+
+    /// Variables that get nothing but one condition.
+    fn find_conditions(
+        &self,
+        changes: &FxHashMap<LocalId, Vec<Change<'_>>>,
+        program: &Program,
+    ) -> FxHashMap<LocalId, bool> {
+        let of = |(local, changes): (&LocalId, &Vec<Change<'_>>)| {
+            let [Change::To(cond)] = changes.as_slice() else { return None };
+            let is_condition = matches!(&cond.kind, ExprKind::Binary(op, ..) if is_relation(*op));
+            Some((*local, self.chooses(cond, program).filter(|_| is_condition)?))
+        };
+        changes.iter().filter_map(of).collect()
     }
 
     /// Finds what each variable is made of: it is known once all that it gets is.
@@ -167,7 +164,7 @@ impl Choices {
         while let ExprKind::Index(base, _) = &array.kind {
             array = base;
         }
-        root(array).filter(|_| is_own && matches!(made(value), Some(Made::Data | Made::Mixed)))
+        variable_of(array).filter(|_| is_own && matches!(made(value), Some(Made::Data | Made::Mixed)))
     }
 
     fn of_changes(&self, local: LocalId, changes: &[Change<'_>], program: &Program) -> Option<Made> {
@@ -178,6 +175,8 @@ impl Choices {
                 Change::Step => Made::Number,
                 Change::AsLongAs(cond) => match self.value(cond, Some(local), program)? {
                     made @ (Made::Given | Made::Number) => made,
+                    // Each thread stays as long as its own data say.
+                    Made::Data | Made::Mixed | Made::OwnElement => Made::Mixed,
                     _ => Made::Other,
                 },
                 Change::Anyhow => Made::Other,
@@ -240,6 +239,12 @@ impl Choices {
                 {
                     args.first().map_or(Some(Made::Other), value).map(place)?
                 }
+                // Of a group of threads.
+                ExprKind::Member { name, .. } if args.is_empty() => match &**name {
+                    "thread_rank" | "meta_group_rank" => Made::Number,
+                    "size" | "num_threads" | "meta_group_size" => Made::Given,
+                    _ => Made::Other,
+                },
                 ExprKind::Path(path) if computes(&path.name, program, true) => {
                     let mut all = Made::Given;
                     for arg in args {
@@ -299,7 +304,7 @@ impl Choices {
     fn is_filled(&self, base: &Expr) -> bool {
         match &base.kind {
             ExprKind::Index(base, _) => self.is_filled(base),
-            _ => root(base).is_some_and(|array| self.filled.contains(&array)),
+            _ => variable_of(base).is_some_and(|array| self.filled.contains(&array)),
         }
     }
 
@@ -354,6 +359,9 @@ impl Choices {
         let made = |expr: &Expr| self.value(expr, None, program).unwrap_or(Made::Other);
         match &cond.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.chooses(inner, program),
+            ExprKind::Local(local) if self.conditions.contains_key(local) => {
+                self.conditions.get(local).copied()
+            }
             ExprKind::Binary(LogicalAnd | LogicalOr, a, b) => {
                 match (self.chooses(a, program)?, self.chooses(b, program)?) {
                     // `begin[i] <= x && x < begin[i + 1]` holds for one thread.
@@ -416,17 +424,6 @@ fn variable_compared(cond: &Expr) -> Option<LocalId> {
     }
 }
 
-/// Whether a condition is a bound that a parameter of the kernel gives, as `i < n`, or some of these.
-fn is_bound(cond: &Expr, params: &FxHashSet<LocalId>) -> bool {
-    use BinaryOp::{Ge, Gt, Le, LogicalAnd, Lt};
-    let given = |expr: &Expr| matches!(expr.kind, ExprKind::Local(local) if params.contains(&local));
-    match &cond.kind {
-        ExprKind::Binary(LogicalAnd, a, b) => is_bound(a, params) && is_bound(b, params),
-        ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => given(a) || given(b),
-        _ => false,
-    }
-}
-
 /// What lies where something points.
 fn place(pointer: Made) -> Made {
     match pointer {
@@ -443,153 +440,5 @@ fn builtin_member(variable: &Name, member: &Name) -> Made {
         "threadIdx" | "blockIdx" if is_axis => Made::Number,
         "blockDim" | "gridDim" if is_axis => Made::Given,
         _ => Made::Other,
-    }
-}
-
-/// Whether evaluating an expression changes nothing.
-fn is_still(expr: &Expr) -> bool {
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        if matches!(
-            expr.kind,
-            ExprKind::Assign(..)
-                | ExprKind::Step { .. }
-                | ExprKind::Call { .. }
-                | ExprKind::Asm(_)
-                | ExprKind::Lambda(_)
-        ) {
-            return false;
-        }
-        children(expr, &mut |child| open.push(child));
-    }
-    true
-}
-
-/// Finds what becomes of each variable, and which are shared. False where that cannot be told.
-fn find_changes<'a>(
-    body: &'a [Stmt],
-    params: &FxHashSet<LocalId>,
-    program: &Program,
-    found: &mut Choices,
-    changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
-    written: &mut Vec<Written<'a>>,
-) -> bool {
-    let mut stmts: Vec<(&Stmt, Guard<'_>)> = body.iter().map(|stmt| (stmt, Guard::default())).collect();
-    let mut exprs: Vec<(&Expr, Guard<'_>)> = Vec::new();
-    while let Some((stmt, around)) = stmts.pop() {
-        let mut guard = around.clone();
-        match &stmt.kind {
-            StmtKind::If { cond, .. } => guard.is_opaque |= !is_bound(cond, params),
-            StmtKind::Loop { cond: Some(cond), .. } if is_bound(cond, params) => {}
-            StmtKind::Loop { cond: Some(cond), .. } if is_still(cond) => guard.loops.push(cond),
-            StmtKind::Loop { .. } | StmtKind::Switch { .. } => guard.is_opaque = true,
-            _ => {}
-        }
-        match &stmt.kind {
-            StmtKind::Declare(list) => {
-                for declaration in list {
-                    declare(declaration, found, changes);
-                }
-            }
-            StmtKind::Damaged | StmtKind::Unsupported(..) | StmtKind::Try(_) | StmtKind::Throw => {
-                return false;
-            }
-            _ => {}
-        }
-        own_exprs(stmt, &mut |expr| exprs.push((expr, guard.clone())));
-        own_stmts(stmt, &mut |inner| stmts.push((inner, guard.clone())));
-    }
-    while let Some((expr, guard)) = exprs.pop() {
-        let mut change = |target: &Expr, change: Change<'a>| {
-            if let Some(local) = root(target) {
-                let is_step = matches!(change, Change::Step);
-                let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guard.is_opaque);
-                let all = changes.entry(local).or_default();
-                all.push(if is_whole { change } else { Change::Anyhow });
-                all.extend(guard.loops.iter().filter(|_| !is_step).map(|cond| Change::AsLongAs(cond)));
-            }
-        };
-        match &expr.kind {
-            ExprKind::Assign(_, target, value) => {
-                change(target, Change::To(value));
-                written.extend(matches!(target.kind, ExprKind::Index(..)).then_some((&**target, &**value)));
-            }
-            ExprKind::Step { target, .. } => change(target, Change::Step),
-            ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
-                change(target, Change::Anyhow);
-            }
-            ExprKind::Call { callee, args } => {
-                let is_known = match &callee.kind {
-                    ExprKind::Path(path) => {
-                        let is_own =
-                            builtins::kind(&path.name).is_some() && program.functions(&path.name).is_empty();
-                        is_own || computes(&path.name, program, true)
-                    }
-                    _ => false,
-                };
-                for arg in args.iter().filter(|_| !is_known) {
-                    change(arg, Change::Anyhow);
-                }
-                if let ExprKind::Member { base, .. } = &callee.kind {
-                    change(base, Change::Anyhow);
-                }
-            }
-            ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| change(target, Change::Anyhow)),
-            ExprKind::Lambda(_) | ExprKind::Damaged | ExprKind::Unsupported(_) => return false,
-            _ => {}
-        }
-        let parts = matches!(
-            expr.kind,
-            ExprKind::Conditional(..) | ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..)
-        );
-        children(expr, &mut |child| {
-            let mut guard = guard.clone();
-            guard.is_opaque |= parts;
-            exprs.push((child, guard));
-        });
-    }
-    true
-}
-
-/// Conditions around something that may let some threads through and others not.
-#[derive(Clone, Default)]
-struct Guard<'a> {
-    /// Those of loops.
-    loops: SmallVec<[&'a Expr; 2]>,
-    /// Whether there are others.
-    is_opaque: bool,
-}
-
-fn declare<'a>(
-    declaration: &'a Declaration,
-    found: &mut Choices,
-    changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
-) {
-    let local = declaration.local;
-    match &declaration.ty {
-        _ if declaration.storage.is_shared() => {
-            found.made.insert(local, Made::Shared);
-        }
-        // Its constructor may give it anything.
-        Type::Named(_) if declaration.init.is_none() => {
-            changes.entry(local).or_default().push(Change::Anyhow);
-        }
-        Type::Array(..) | Type::Reference(..) => {
-            changes.entry(local).or_default().push(Change::Anyhow);
-            // It may be changed under another name.
-            if let Some(to) = declaration.init.as_ref().and_then(root) {
-                changes.entry(to).or_default().push(Change::Anyhow);
-            }
-        }
-        _ => changes.entry(local).or_default().extend(declaration.init.as_ref().map(Change::To)),
-    }
-}
-
-/// The variable that a place belongs to, as far as no pointer is followed.
-fn root(place: &Expr) -> Option<LocalId> {
-    match &place.kind {
-        ExprKind::Local(local) => Some(*local),
-        ExprKind::Member { base, arrow: false, .. } => root(base),
-        _ => None,
     }
 }

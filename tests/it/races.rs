@@ -36,6 +36,15 @@ fn a_launch_whose_block_is_not_always_known_is_told() {
 }
 
 #[test]
+fn a_proof_for_a_block_at_its_limit_says_so() {
+    let (rows, _) = standings(Path::new("."), "fixtures/races/at-the-limit.cu");
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(row["races"], "proved");
+    let assumed = "block is (1024, 1, 1), from a launch, if the `min` in host code reaches its limit";
+    assert_eq!(row["assumptions"], serde_json::json!([assumed]));
+}
+
+#[test]
 fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/turns.cu",

@@ -2,10 +2,12 @@
 //!
 //! Of `for (k = 0; k < 5; ++k) sum += s[8 * t + k]`, unrolled, four reads are joined and one is not. Each round has to
 //! be code of its own, and all warps that come to the site have to come to each of its requests: the machine code is one
-//! for all. A function that is called in two places is two pieces of code, so each call has sites of its own.
+//! for all. A function that is called in two places is two pieces of code, so each call has sites of its own. So is each
+//! member of an object that is copied as a whole.
 
+use super::wide::Wide;
 use crate::events::{Access, First, Pattern, Trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is asked of a site for each of its requests.
 pub(super) struct Site {
@@ -63,4 +65,44 @@ pub(super) fn is_written_out<'p>(
     let round = rounds.next().flatten();
     let is_one_round = first.region == last.region && round.is_some() && rounds.all(|it| it == round);
     if is_one_round { Some(true) } else { trace.straight.is_written_out(first, last) }
+}
+
+/// What tells a piece of code of an access from others: the calls that lead there, and the member of an object.
+pub(super) type Code = (u32, Option<u32>);
+
+pub(super) fn code_of(pattern: &Pattern) -> Code {
+    (pattern.first.path, pattern.first.member)
+}
+
+/// The pieces of code of which all requests are the same parts of wide requests of one kind.
+pub(super) fn uniform_code(access: &Access, patterns: &[Option<Wide>]) -> FxHashSet<Code> {
+    let mut roles: FxHashMap<Code, Option<_>> = FxHashMap::default();
+    for (pattern, wide) in access.patterns.iter().zip(patterns) {
+        let role = wide.map(|it| it.role());
+        roles
+            .entry(code_of(pattern))
+            .and_modify(|it| *it = it.filter(|it| Some(*it) == role))
+            .or_insert(role);
+    }
+    roles.into_iter().filter_map(|(path, role)| role.map(|_| path)).collect()
+}
+
+/// The pieces of code of which the first requests are parts of wide ones, and only the last few are not: a loop may be
+/// made by so many rounds at once, with a loop for the rest.
+pub(super) fn code_with_a_rest(access: &Access, patterns: &[Option<Wide>]) -> Vec<Code> {
+    let mut paths: FxHashMap<Code, Vec<(u32, Option<Wide>)>> = FxHashMap::default();
+    for (pattern, wide) in access.patterns.iter().zip(patterns) {
+        paths.entry(code_of(pattern)).or_default().push((pattern.first.occurrence, *wide));
+    }
+    let has_a_rest = |requests: &mut Vec<(u32, Option<Wide>)>| {
+        requests.sort_unstable_by_key(|(occurrence, _)| *occurrence);
+        let rest = requests.iter().rev().take_while(|(_, wide)| wide.is_none()).count();
+        let (first, rest) = requests.split_at(requests.len() - rest);
+        let parts = first
+            .first()
+            .and_then(|(_, wide)| *wide)
+            .map_or(0, |wide| wide.bytes / access.bytes.unwrap_or(1));
+        first.iter().all(|(_, wide)| wide.is_some()) && rest.len() < parts as usize
+    };
+    paths.iter_mut().filter_map(|(code, requests)| has_a_rest(requests).then_some(*code)).collect()
 }

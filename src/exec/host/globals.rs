@@ -116,7 +116,7 @@ impl Machine<'_> {
     }
 
     /// Whether the address of a variable is handed on, or a reference to it.
-    fn escapes(&mut self, variable: &Declaration) -> bool {
+    pub(in crate::exec) fn escapes(&mut self, variable: &Declaration) -> bool {
         if variable.constant {
             return false;
         }

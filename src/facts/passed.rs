@@ -1,0 +1,43 @@
+//! Which barriers may a block pass by?
+//!
+//! A condition that is the same for all threads of a block may lead past a barrier. A block that takes the other side has
+//! none there, and what the barrier orders in other blocks races in this one:
+//!
+//! ```text
+//! s[t] = in[t];
+//! if (mode == 1) __syncthreads();
+//! out[t] = s[255 - t];               a race in each block for which `mode` is not 1
+//! ```
+//!
+//! Such a block is looked at for itself: with what stands on the side that it takes, and what stands beside the condition
+//! and rests on nothing that it asks for. Whether it may take that side is asked as for any other: `if (n > 64)` fails
+//! only for small sizes, and what `n` is there the caller knows.
+
+use super::guards::{PassedBy, is_open, of_branch, side_of};
+use crate::events::{Blocks, Event, EventTree, Is};
+
+/// Sides that are looked at in one run, at the most.
+const MOST: usize = 16;
+
+/// All such sides of a run.
+pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
+    let mut found: Vec<PassedBy> = Vec::new();
+    for (at, event) in tree.events().iter().enumerate() {
+        let Event::Barrier { branches, .. } = event else { continue };
+        for (depth, branch) in branches.iter().enumerate() {
+            let other = branch ^ 1;
+            let is_known = found.len() >= MOST || found.iter().any(|it| it.branch == *branch);
+            let is_free = tree.taken(*branch).is_none_or(|taken| taken.blocks == Blocks::ALL);
+            let side = side_of(other, tree).filter(|side| matches!(side.is, Is::Holds(_)));
+            let Some(side) = side.filter(|_| !is_known && !is_free) else { continue };
+            let taken = branches[..depth].iter().copied().chain([other]);
+            let open = taken.filter(|branch| is_open(*branch, tree)).collect();
+            let blocks = match of_branch(other, tree) {
+                Blocks::NONE => Blocks::ALL,
+                blocks => blocks,
+            };
+            found.push(PassedBy { branch: *branch, at, open, blocks, side });
+        }
+    }
+    found
+}
