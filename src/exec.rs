@@ -21,6 +21,7 @@ mod associated;
 mod atomic_object;
 mod atomic_overloads;
 mod barriers;
+mod bound;
 mod branch;
 pub(crate) mod budget;
 mod call;

@@ -290,7 +290,8 @@ impl Machine<'_> {
         let env = self.bind_rest(&function.template_params, env);
         let env = self.bind_rest(&function.owner_params, env);
         let env = self.lookups.memo.shared_env(function, env);
-        for ((local, slot), param) in pending.into_iter().zip(&function.params) {
+        for (at, ((local, slot), param)) in pending.into_iter().zip(&function.params).enumerate() {
+            let span = args.get(at).map_or(span, |arg| arg.span);
             let mut slot = self.bound_parameter(function, &env, param, slot, span);
             let known = function.locals.get(local.0 as usize);
             let volatile = known.is_some_and(|it| it.volatile) || self.names_volatile(&param.ty);
@@ -315,44 +316,19 @@ impl Machine<'_> {
         {
             slot.value = self.within_head(function, Rc::clone(env), |machine| machine.evaluate(default));
         }
-        if let Ty::Record(layout) = &ty {
-            let source = match &slot.value {
-                Value::Pointer(pointer) if slot.reference => {
-                    Slot { ty: pointer.pointee.clone(), ..slot.clone() }
-                }
-                _ => slot.clone(),
-            };
-            if let Some(made) = self.made_of_other(layout, source, span) {
-                slot = Slot { value: made, ty: ty.clone(), reference: false };
-            }
+        if slot.reference {
+            return self.bound_reference(slot, &ty, span);
         }
-        if !slot.reference {
-            slot.value = self.convert(slot.value, &decayed(&ty));
-            if !matches!(ty, Ty::Unknown(_)) {
-                slot.ty = decayed(&ty);
-            }
-        } else {
-            slot = self.bound_reference(slot, &ty, span);
+        if let Ty::Record(layout) = &ty
+            && let Some(made) = self.made_of_other(layout, slot.clone(), span)
+        {
+            slot = Slot { value: made, ty: ty.clone(), reference: false };
+        }
+        slot.value = self.convert(slot.value, &decayed(&ty));
+        if !matches!(ty, Ty::Unknown(_)) {
+            slot.ty = decayed(&ty);
         }
         slot
-    }
-
-    /// A reference of the declared type: to a base of the object, or to a converted copy of a number of another type.
-    pub(super) fn bound_reference(&mut self, slot: Slot, declared: &Ty, span: Span) -> Slot {
-        let Value::Pointer(pointer) = &slot.value else { return slot };
-        let pointer = pointer.clone();
-        // What stands for a type of unknown name may be the one asked for, where elements of it lie in memory.
-        let is_variable = self.mode == Mode::Device && matches!(pointer.target, Target::Place(_));
-        match (pointer.pointee.unqualified(), declared.unqualified()) {
-            (Ty::Scalar(lies), Ty::Scalar(asked)) if lies != asked && is_variable => {
-                let value = self.read(&pointer, span);
-                Slot { value: self.convert(value, declared), ty: declared.clone(), reference: false }
-            }
-            _ => {
-                let pointer = self.as_declared(pointer, declared);
-                Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true }
-            }
-        }
     }
 
     /// Where the pointers given to a function lead.

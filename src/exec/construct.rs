@@ -307,6 +307,13 @@ impl Machine<'_> {
         match self.locate(init) {
             Ok(pointer) => {
                 self.expose(&pointer);
+                if self.temporary_of(&pointer, ty, init.span).is_some() {
+                    let words = "a temporary that a member refers to";
+                    return Value::opaque(
+                        Variation::Maybe,
+                        Unknown::new(Reason::Unsupported, init.span, words),
+                    );
+                }
                 Value::Pointer(self.as_declared(pointer, ty))
             }
             Err(why) => {

@@ -96,12 +96,13 @@ impl Machine<'_> {
         let exposed_above = self.unexpose(frame + 1);
         let around = self.begin_lambda(lambda, span);
         let outer_env = told.and_then(|told| self.exchange_env(told));
-        for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
+        for (at, ((local, mut slot), param)) in slots.into_iter().zip(&lambda.params).enumerate() {
             let ty = self.resolve_type(&param.ty);
+            let span = args.get(at).map_or(span, |arg| arg.span);
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
                 slot.value = self.convert(slot.value, &ty);
                 slot.ty = ty;
-            } else if slot.reference && matches!(ty, Ty::Record(_) | Ty::Scalar(_)) {
+            } else if slot.reference && matches!(ty, Ty::Record(_) | Ty::Scalar(_) | Ty::Sized { .. }) {
                 slot = self.bound_reference(slot, &ty, span);
             }
             self.set_slot(local, slot);

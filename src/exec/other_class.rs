@@ -1,12 +1,13 @@
-//! What does an object of one class become where one of another class is asked for?
+//! What does something become where an object of a class is asked for and it is none?
 //!
-//! What a constructor of the other class makes of it, or a conversion of its own:
+//! What a constructor of the class makes of it, or a conversion of its own:
 //!
 //! | `struct A { int k; };` | `B b = a;` |
 //! |---|---|
 //! | `struct B { B(const A &a); };` | the constructor runs |
 //! | `struct A { operator B() const; };` | the conversion runs |
 //! | `struct A : B { int k; };` | the part of `a` that is a `B` |
+//! | `struct B { B(int k); };`, and a number is handed over | the constructor runs |
 
 use super::machine::Machine;
 use super::members::BASES;
@@ -37,9 +38,14 @@ impl Machine<'_> {
     /// What is handed over for a parameter, as an object of the parameter's class, if it is one of another class that
     /// can become one.
     pub(super) fn made_of_other(&mut self, layout: &Rc<Layout>, source: Slot, span: Span) -> Option<Value> {
-        let Ty::Record(of) = &source.ty else { return None };
-        let of = Rc::clone(of);
-        let way = self.way_to(&of, layout)?;
+        let of = source.ty.clone();
+        let way = match &of {
+            Ty::Record(of) => self.way_to(&Rc::clone(of), layout)?,
+            Ty::Scalar(_) | Ty::Sized { .. } | Ty::Pointer(_) | Ty::Array(..) => {
+                self.way_from_plain(layout)?
+            }
+            _ => return None,
+        };
         let frame = self.top();
         let place = match (&source.value, source.reference) {
             (Value::Pointer(pointer), true) => Some(pointer.clone()),
@@ -49,7 +55,7 @@ impl Machine<'_> {
         let local = LocalId(u32::try_from(number).ok()?);
         let object = place.unwrap_or_else(|| Pointer {
             target: Target::Place(Place { frame, local, path: Steps::new(), blurred: false }),
-            pointee: Ty::Record(Rc::clone(&of)),
+            pointee: of,
             volatile: false,
         });
         let made = match way {
@@ -76,17 +82,7 @@ impl Machine<'_> {
             return None;
         }
         if self.has_constructors(layout) {
-            let program = self.program;
-            let fits = |f: &&Arc<Function>| {
-                f.owner.as_ref() == Some(&layout.name)
-                    && f.body.is_some()
-                    && !f.params.is_empty()
-                    && f.params.iter().skip(1).all(|param| param.default.is_some())
-            };
-            let all: Vec<Arc<Function>> =
-                program.functions(&layout.name).iter().filter(fits).cloned().collect();
-            let chosen = self.own_definitions(layout, &all);
-            let all = self.with_special(layout, chosen, &all);
+            let all = self.converting_constructors(layout);
             let all: Vec<Arc<Function>> =
                 all.into_iter().filter(|function| self.takes_class(function, layout, of)).collect();
             if !all.is_empty() {
@@ -101,6 +97,35 @@ impl Machine<'_> {
                 matches!(&ty, Ty::Record(_)) && same_type(&ty, &Ty::Record(Rc::clone(layout))) == Some(true)
             });
         found.next().map(Way::Conversion)
+    }
+
+    /// How a number or pointer becomes an object of a class, if it can.
+    fn way_from_plain(&mut self, layout: &Rc<Layout>) -> Option<Way> {
+        if self.is_number_object(layout) || !self.has_constructors(layout) {
+            return None;
+        }
+        let mut all = self.converting_constructors(layout);
+        all.retain(|constructor| {
+            let Some(first) = constructor.params.first() else { return false };
+            let (written, env) = (super::deduce::strip(&first.ty), Rc::clone(&layout.env));
+            let taken = self.within_head(constructor, env, |machine| machine.resolve_type(written));
+            !matches!(taken, Ty::Record(_))
+        });
+        (!all.is_empty()).then_some(Way::Constructors(all))
+    }
+
+    /// The constructors of a class that can be given one argument.
+    fn converting_constructors(&mut self, layout: &Rc<Layout>) -> Vec<Arc<Function>> {
+        let program = self.program;
+        let fits = |f: &&Arc<Function>| {
+            f.owner.as_ref() == Some(&layout.name)
+                && f.body.is_some()
+                && !f.params.is_empty()
+                && f.params.iter().skip(1).all(|param| param.default.is_some())
+        };
+        let all: Vec<Arc<Function>> = program.functions(&layout.name).iter().filter(fits).cloned().collect();
+        let chosen = self.own_definitions(layout, &all);
+        self.with_special(layout, chosen, &all)
     }
 
     /// Whether the first parameter of a constructor of a class may take an object of another.

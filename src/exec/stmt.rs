@@ -221,10 +221,9 @@ impl Machine<'_> {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
-                    if self.binds_a_copy(&pointer, &pointee) {
-                        let value = self.read(&pointer, declaration.name_span);
-                        let value = self.convert(value, &pointee);
-                        return Slot { value, ty: pointee, reference: false };
+                    let span = declaration.init.as_ref().map_or(declaration.name_span, |init| init.span);
+                    if let Some(temporary) = self.temporary_of(&pointer, &pointee, span) {
+                        return temporary;
                     }
                     let volatile = pointer.volatile;
                     let target = self.as_declared(pointer, &pointee).target;
@@ -279,16 +278,6 @@ impl Machine<'_> {
             value => value,
         };
         Slot { value, ty, reference: false }
-    }
-
-    /// Whether a reference to a number of another size is one to a converted copy: `const double &x = s[i]`.
-    fn binds_a_copy(&self, pointer: &Pointer, declared: &Ty) -> bool {
-        match (pointer.pointee.unqualified(), declared.unqualified()) {
-            (Ty::Scalar(lies), Ty::Scalar(asked)) => {
-                lies.bytes() != asked.bytes() && self.mode == Mode::Device && self.is_shared(pointer)
-            }
-            _ => false,
-        }
     }
 
     /// Whether the value of a variable is of no concern, to its type and to templates neither.
