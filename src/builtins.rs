@@ -8,6 +8,7 @@ pub(crate) mod by_value;
 mod coordinate;
 mod group;
 mod lanes;
+pub(crate) mod maths;
 pub(crate) mod ptx;
 mod table;
 pub(crate) mod types;

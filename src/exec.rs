@@ -84,6 +84,7 @@ mod loop_plan;
 mod loops;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod machine;
+mod maths;
 mod members;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod memo;

@@ -2,6 +2,7 @@
 
 use super::barriers::Waits;
 use super::machine::{Machine, Mode};
+use super::maths::Meant;
 use super::tree::Together;
 use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
@@ -22,6 +23,15 @@ impl Machine<'_> {
         let span = expr.span;
         let kind = builtins::kind(name)?;
         // The program may have one of its own: `ceil(n, 32)`.
+        let maths = self.maths_meant(path, args);
+        match maths {
+            Some(Meant::Own) => return None,
+            Some(Meant::Either) => return Some(self.call_either(path, args, span)),
+            Some(Meant::Cuda) if kind == Kind::Arithmetic && !self.program.functions(name).is_empty() => {
+                return Some(self.computed_by_cuda(name, args, span));
+            }
+            Some(Meant::Cuda) | None => {}
+        }
         let is_computed = matches!(
             kind,
             Kind::Same
@@ -33,6 +43,7 @@ impl Machine<'_> {
                 | Kind::Vector
         );
         if is_computed
+            && maths.is_none()
             && !self.program.functions(name).is_empty()
             && !self.choose_functions(path, args).is_empty()
         {

@@ -156,6 +156,9 @@ impl Machine<'_> {
         if let Some(ty) = super::types::builtin(name) {
             return ty;
         }
+        if let Some(ty) = self.type_of_maths(path, args) {
+            return ty;
+        }
         let from = self.namespace();
         let program = self.program;
         let named = program.in_sight(&path.name, program.functions(&path.name), &path.qualifiers, &from);
