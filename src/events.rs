@@ -57,6 +57,7 @@ pub use ways::Ways;
 use crate::domain::Unknown;
 use crate::ir::Name;
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 /// Everything one run recorded, in the order in which sites were first reached.
 #[derive(Debug, Default)]
@@ -92,6 +93,8 @@ pub struct Trace {
     pub(crate) left_out: LeftOut,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
+    /// The code that only a part of the block may come to: sides of conditions, and loops.
+    pub(crate) parted: FxHashSet<Span>,
     /// What happened in order.
     pub(crate) tree: EventTree,
     /// By which intrinsics lanes met, in a run that was made to see it.
@@ -116,6 +119,17 @@ impl Trace {
             Some(known) => known.trips = known.trips.zip(trips).map(|(known, trips)| known.max(trips)),
             None => self.uncounted.push(Uncounted { span, trips }),
         }
+    }
+
+    /// Only a part of the block may come to this code.
+    pub(crate) fn note_parted(&mut self, span: Span) {
+        self.parted.insert(span);
+    }
+
+    /// Whether a place is within code that only a part of the block may come to.
+    pub(crate) fn is_parted(&self, place: Span) -> bool {
+        let holds = |it: &Span| it.file == place.file && it.start < place.start && place.start < it.end;
+        self.parted.iter().any(holds)
     }
 
     /// Whether some thread leaves an array in every block like this one.

@@ -132,6 +132,7 @@ mod tables;
 mod templates;
 mod told;
 mod tree;
+mod two_ends;
 mod two_phases;
 mod types;
 mod unseen;

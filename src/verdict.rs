@@ -257,6 +257,8 @@ fn is_copy_instruction(access: &Access, target: &Target) -> bool {
     access.op == AccessOp::AsyncCopy && target.capability >= COPIES_KNOWN
 }
 
+const OUTSIDE: &str = "as counted, it leaves the array: either it does, or an unknown number keeps it inside";
+
 /// Judges one access of a trace, by its number, on a target.
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
@@ -265,8 +267,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::because(why);
     }
     if access.outside {
-        let reason = "as counted, it leaves the array: either it does, or an unknown number keeps it inside";
-        return Judgement::unknown(Reason::OutOfBounds, reason);
+        return Judgement::unknown(Reason::OutOfBounds, OUTSIDE);
     }
     if let Some(stopped) = &trace.stopped {
         return Judgement::because(stopped);
@@ -294,6 +295,10 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     let mut lanes_by_data = false;
     if let Some(doubt) = &access.doubt {
         match lanes_in_doubt(access, doubt, &rows) {
+            // All that may be active are counted, and not all can be.
+            Some((true, _)) if access.may_be_outside => {
+                return Judgement::unknown(Reason::OutOfBounds, OUTSIDE);
+            }
             Some((by_data, words)) => {
                 lanes_by_data = by_data;
                 assumptions.extend(words);

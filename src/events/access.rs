@@ -69,6 +69,8 @@ pub struct Access {
     pub rounds: Vec<(Span, u64)>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
+    /// The same of one that may be active.
+    pub may_be_outside: bool,
     /// The first thread that does in every block, not only in one that a bounds guard would cut short.
     pub overrun: Option<u32>,
     /// Whether it was reached in rounds of a loop whose number is given at run time, and of which as many
@@ -153,6 +155,7 @@ impl Access {
             patterns: Vec::new(),
             rounds: Vec::new(),
             outside: false,
+            may_be_outside: false,
             overrun: None,
             at_most: false,
             unknown: None,

@@ -23,7 +23,7 @@ pub(crate) struct Occurrence<'a> {
     pub source: Option<&'a CopySource>,
     /// Of a `wmma` call: how many bytes the lines of its tile lie apart.
     pub lines_apart: Option<&'a Int>,
-    /// The first thread that is surely active and lies outside the array.
+    /// The first thread that lies outside the array, of those that are active, or may be if that is in doubt.
     pub outside: Option<u32>,
     /// Whether it is in rounds of which there may be fewer.
     pub is_at_most: bool,

@@ -175,11 +175,16 @@ impl Requests {
     /// What holds of a site as soon as it holds once.
     fn note(&mut self, it: &Occurrence<'_>, access: &mut Access) {
         let site = it.event.access as u32;
-        if it.outside.is_some() && !access.outside {
+        let sure = it.outside.filter(|_| it.doubt.is_none());
+        if sure.is_some() && !access.outside {
             access.outside = true;
             self.journal.push(Undo::Outside { site });
         }
-        let overrun = it.outside.filter(|_| !it.event.may_be_cut_short);
+        if it.outside.is_some() && !access.may_be_outside {
+            access.may_be_outside = true;
+            self.journal.push(Undo::MayBeOutside { site });
+        }
+        let overrun = sure.filter(|_| !it.event.may_be_cut_short);
         if overrun.is_some_and(|thread| access.overrun.is_none_or(|known| thread < known)) {
             self.journal.push(Undo::Overrun { site, was: access.overrun });
             access.overrun = overrun;
@@ -401,9 +406,11 @@ impl Requests {
             let is_in_place = pattern.first.region == moment.region || pattern.ways != ways;
             is_in_place || [moment.within, ANYWHERE].contains(&pattern.first.within)
         };
+        // Each member of an object is code of its own.
+        let member = it.event.member.map(|member| member.at);
         let is_known = |at: &usize| {
             let pattern = &access.patterns[*at];
-            Requested::of(pattern) == requested && is_of(pattern)
+            Requested::of(pattern) == requested && is_of(pattern) && pattern.first.member == member
         };
         let known = known.into_iter().find(is_known);
         if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {

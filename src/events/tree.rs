@@ -54,8 +54,6 @@ pub(crate) struct EventTree {
     turns: FxHashSet<u32>,
     /// Where rounds of loops begin: the number of the next event, and the loop.
     rounds: Vec<(usize, Span)>,
-    /// The code that only a part of the block may come to: sides of conditions, and loops.
-    parted: FxHashSet<Span>,
 }
 
 /// A symbol, the remainder that it is, and of a quotient its value where what is divided is 0.
@@ -160,7 +158,10 @@ pub(crate) enum Event {
     },
     /// In a pass that stands for several rounds of the innermost such loop, the next of them begins. The loop may end
     /// before it.
-    NextRound,
+    NextRound {
+        /// The branches that lead there.
+        branches: Branches,
+    },
     /// The innermost such loop ends.
     EndOfLoop {
         /// The number of the round; `None` if the rounds that were run stand one after the other after all.
@@ -395,17 +396,6 @@ impl EventTree {
         };
         let begun = self.rounds.get(from..to)?.iter().map(|(_, of)| *of).filter(holds);
         begun.min_by_key(|of| of.end - of.start)
-    }
-
-    /// Only a part of the block may come to this code.
-    pub(crate) fn note_parted(&mut self, span: Span) {
-        self.parted.insert(span);
-    }
-
-    /// Whether a place is within code that only a part of the block may come to.
-    pub(crate) fn is_parted(&self, place: Span) -> bool {
-        let holds = |it: &Span| it.file == place.file && it.start < place.start && place.start < it.end;
-        self.parted.iter().any(holds)
     }
 
     /// What is known of a branch.

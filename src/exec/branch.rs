@@ -22,7 +22,7 @@ impl Machine<'_> {
             return self.host_branch(cond, then, otherwise);
         }
         let span = cond.span;
-        let (condition, mut truth) = self.tested(cond, only_leaves(then));
+        let (_, mut truth) = self.tested(cond, only_leaves(then));
         let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
         if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
             truth.forget_usual_side();
@@ -32,12 +32,9 @@ impl Machine<'_> {
         if !truth.decided && truth.uniform && truth.asks == Asks::Hidden && self.is_vote_on_data(cond) {
             (truth.asks, truth.is_choice) = (Asks::Data, true);
         }
-        if !truth.decided && !truth.uniform {
-            truth.own_data = self.split_by_own_data(cond, &condition);
-        }
         if self.may_part(&truth) {
             let sides = [then, otherwise].into_iter().filter_map(span_of);
-            sides.for_each(|side| self.trace.tree.note_parted(side));
+            sides.for_each(|side| self.trace.note_parted(side));
         }
         let alone = self.state.active.threads().nth(1).is_none();
         if !truth.decided && (truth.uniform || alone) {

@@ -161,7 +161,10 @@ impl Machine<'_> {
             let condition = machine.condition_of(&value, cond.span);
             (machine.as_launched(condition), within)
         });
-        let truth = Truth { at_launch, within, ..self.truth(&condition, leaves) };
+        let mut truth = Truth { at_launch, within, ..self.truth(&condition, leaves) };
+        if !truth.decided && !truth.uniform {
+            truth.own_data = self.split_by_own_data(cond, &condition);
+        }
         (condition, truth)
     }
 
@@ -379,36 +382,6 @@ impl Machine<'_> {
         // A lower bound given at run time (`i >= start`) looks like a size; only a branch that
         // leaves tells `if (i >= n) return;` from it.
         if !holds && !leaves { None } else { Some(holds) }
-    }
-
-    /// The side on which a block in the middle of the problem is where both ends of that are given at run time, as in
-    /// `for (i = first + t; i < last; i += 64)`: the one on which early rounds and threads of low numbers are. Without
-    /// rounds it may be a way to share out what is left over: `t < n - n / 64 * 64`.
-    fn between_two_ends(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
-        let shape = self.shape();
-        if difference.terms.iter().any(|(_, factor)| factor.as_constant().is_none()) {
-            return None;
-        }
-        let first = difference.base.at(0, shape);
-        let (low, high) = difference.base.bounds(shape);
-        let grows = match (low >= first, high <= first) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => return None,
-        };
-        let holds = match relation {
-            Relation::Less | Relation::LessEqual => grows,
-            Relation::Greater | Relation::GreaterEqual => !grows,
-            Relation::Equal | Relation::NotEqual => return None,
-        };
-        let counts = |(id, factor): &(SymbolId, Lanes)| {
-            let is_counter = self.world.symbols.get(*id).origin == Origin::Loop;
-            is_counter && factor.as_constant().is_some_and(|factor| (factor > 0) == grows)
-        };
-        match holds {
-            true => difference.terms.iter().any(counts).then_some(true),
-            false => leaves.then_some(false),
-        }
     }
 
     /// What a symbol stands for where a guard lets one outgrow the other: in `blockIdx.x * tile + t < n`, the

@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// The mask of `__syncwarp()`.
 const ALL_LANES: i64 = 0xffff_ffff;
 
+/// Conditions around one operation that are kept at the most.
+const MOST_SPLITS: usize = 64;
+
 impl Machine<'_> {
     /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
     pub(super) fn between_lanes(&mut self, kind: Kind, name: &str, args: &[Expr], expr: &Expr) -> Value {
@@ -201,6 +204,7 @@ impl Machine<'_> {
             let (shape, by) = (self.shape(), by.spread(self.shape()));
             is_width.then(|| (0..shape.threads()).map(|at| reads.source(at % 32, by[at], width)).collect())
         });
+        let Some(splits) = self.splits_of_lanes() else { return self.trace.lanes.open() };
         let op = LaneOp {
             span,
             name: Arc::from(name),
@@ -214,19 +218,31 @@ impl Machine<'_> {
             mask,
             sources,
             is_set_aside: self.at_hand.set_aside == Some(std::ptr::from_ref(expr).addr()),
-            splits: self.splits_of_lanes(),
+            splits,
             assumptions: Arc::clone(&self.state.assumptions),
         };
         self.trace.lanes.push(op);
     }
 
-    /// The conditions because of which other threads do not run what runs now.
-    fn splits_of_lanes(&self) -> Vec<Split> {
+    /// The conditions because of which other threads do not run what runs now; `None` for too many. Of a loop that is run
+    /// round by round, each round may have left the same.
+    fn splits_of_lanes(&self) -> Option<Vec<Split>> {
         let differs = |split: &&Split| !matches!(split.kind, SplitKind::Iterations(_));
         // Those who left the kernel as data decided are not waited for.
         let counts = |split: &&Split| !split.kind.is_data() || split.of_loop;
         let left = self.around.departures.iter().map(|left| &left.split).filter(counts);
-        self.around.splits.iter().chain(left).filter(differs).cloned().collect()
+        let mut found: Vec<Split> = Vec::new();
+        for split in self.around.splits.iter().chain(left).filter(differs) {
+            let is_alike = |known: &Split| Split { id: known.id, ..split.clone() } == *known;
+            if found.iter().any(is_alike) {
+                continue;
+            }
+            if found.len() >= MOST_SPLITS {
+                return None;
+            }
+            found.push(split.clone());
+        }
+        Some(found)
     }
 
     /// What an expression gives is only put into a variable.

@@ -279,7 +279,7 @@ impl Machine<'_> {
         let condition = self.condition_of(&value, cond.span);
         let truth = self.truth(&condition, false);
         if truth.decided && self.may_part(&truth) {
-            self.trace.tree.note_parted(parts.span);
+            self.trace.note_parted(parts.span);
         }
         if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
     }
@@ -491,7 +491,7 @@ impl Machine<'_> {
     /// Notes whether threads may leave the loop in different iterations because of its condition.
     fn note_parting(&mut self, truth: &Truth, span: Span) {
         if self.may_part(truth) {
-            self.trace.tree.note_parted(span);
+            self.trace.note_parted(span);
         }
         let (active, on) = (self.state.active, self.state.active.and(&truth.can_hold));
         self.looping.apart |= truth.apart && !(truth.decided && (on.is_empty() || on == active));

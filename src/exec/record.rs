@@ -52,7 +52,7 @@ impl Machine<'_> {
         }
         let Some(array) = self.memory.objects[object.0 as usize].array else { return };
         let outside = self.first_outside(array, offset);
-        self.looping.out_of_bounds |= outside.is_some();
+        self.looping.out_of_bounds |= outside.is_some() && self.state.doubt.is_none();
         if !self.recording {
             return;
         }
@@ -186,12 +186,12 @@ impl Machine<'_> {
         })
     }
 
-    /// The first thread that is surely active and known to lie outside the array.
+    /// The first thread that is active, as far as that is known, and known to lie outside the array.
     fn first_outside(&self, array: usize, offset: &Offset) -> Option<u32> {
         let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else {
             return None;
         };
-        if self.trace.arrays[array].dynamic || self.state.doubt.is_some() {
+        if self.trace.arrays[array].dynamic {
             return None;
         }
         let size = i64::try_from(size).unwrap_or(i64::MAX);

@@ -13,7 +13,7 @@
 use super::machine::{Declared, Machine, Mode, Table};
 use super::types::{Env, Ty, nameless};
 use super::value::{Offset, Pointer, Step, Steps, Target, Value};
-use crate::domain::{Int, Lanes};
+use crate::domain::{Int, Lanes, Sight};
 use crate::ir::{Declaration, Expr, ExprKind, Path, Record, Scalar, Storage};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -108,7 +108,8 @@ impl Machine<'_> {
             return None;
         }
         let object = self.global_object(variable.name.clone());
-        let table = Rc::new(Table { declared, env: Rc::clone(env), numbers });
+        let at_launch = (!variable.constant).then(|| variable.name.clone());
+        let table = Rc::new(Table { declared, env: Rc::clone(env), numbers, at_launch });
         self.memory.tables.push((object, table));
         Some(at(object))
     }
@@ -159,16 +160,23 @@ impl Machine<'_> {
         let (_, table) = self.memory.tables.iter().find(|(it, _)| it == object)?;
         let at =
             |byte: i64| table.numbers.get(&byte).filter(|(_, of)| of == scalar).map(|(number, _)| *number);
+        let of_table = |int: Int| match &table.at_launch {
+            Some(name) => {
+                self.compiler.at_launch.note_read();
+                Value::Int(Int { sight: Sight::at_launch(name), ..int }, *scalar)
+            }
+            None => Value::Int(int, *scalar),
+        };
         let known = offset.as_known()?;
         if let Some(byte) = known.as_constant() {
-            return Some(Value::Int(Int::constant(at(byte)?), *scalar));
+            return Some(of_table(Int::constant(at(byte)?)));
         }
         let bytes = known.spread(self.shape());
         let mut numbers = vec![0; bytes.len()];
         for thread in self.state.active.threads() {
             numbers[thread] = at(bytes[thread])?;
         }
-        Some(Value::Int(Int::known(Lanes::close(numbers, self.shape())), *scalar))
+        Some(of_table(Int::known(Lanes::close(numbers, self.shape()))))
     }
 }
 

@@ -247,7 +247,8 @@ impl Machine<'_> {
     /// In a pass that stands for several rounds the next of them begins.
     pub(super) fn next_round_event(&mut self) {
         if self.recording {
-            self.trace.tree.push(Event::NextRound);
+            let branches = self.branches();
+            self.trace.tree.push(Event::NextRound { branches });
         }
     }
 

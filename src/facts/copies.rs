@@ -139,7 +139,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<EarlyRead> {
             | Event::MayAccess { .. }
             | Event::MayDiffer { .. }
             | Event::WarpOrder { .. }
-            | Event::NextRound => {}
+            | Event::NextRound { .. } => {}
         }
     }
     found

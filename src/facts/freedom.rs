@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
                 | Event::MayOrder { .. }
                 | Event::CopyGroup { .. }
                 | Event::CopyWait { .. }
-                | Event::NextRound
+                | Event::NextRound { .. }
                 | Event::EndOfLoop { .. } => {}
             }
             at += 1;
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
         for (at, event) in self.events.iter().enumerate().skip(begin) {
             match event {
                 Event::Loop { .. } => depth += 1,
-                Event::NextRound if depth == 1 => inside.push(at),
+                Event::NextRound { .. } if depth == 1 => inside.push(at),
                 Event::EndOfLoop { round, rest, end, .. } => {
                     depth -= 1;
                     if depth == 0 {

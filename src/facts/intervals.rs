@@ -78,7 +78,7 @@ pub(super) struct Interval {
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
     pub across: Option<Across>,
-    /// The branches that lead to the end of a round of that loop.
+    /// The branches that lead to the end of a round of that loop, or to the next round within a pass.
     reached: Branches,
     /// The number of the event that begins the loop of whose rounds a part of it is taken to be a certain one.
     pub of_loop: Option<usize>,
@@ -166,6 +166,8 @@ struct Walk<'a> {
     loops: Vec<(usize, Span, SymbolId)>,
     phases: Phases,
     counters: FxHashSet<SymbolId>,
+    /// The branches that lead to the next rounds that began since anything ordered threads.
+    led_on: Vec<u32>,
 }
 
 impl Walk<'_> {
@@ -180,6 +182,7 @@ impl Walk<'_> {
             loops: Vec::new(),
             phases: Rc::new(vec![(0, 0); shape.threads()]),
             counters: tree.events().iter().filter_map(counter).collect(),
+            led_on: Vec::new(),
         };
         for (at, event) in tree.events().iter().enumerate() {
             match event {
@@ -189,9 +192,9 @@ impl Walk<'_> {
                 }
                 Event::Loop { span, first_symbol, .. } => walk.loops.push((at, *span, *first_symbol)),
                 Event::EndOfLoop { .. } => walk.end_loop(at),
+                Event::NextRound { branches } => walk.led_on.extend_from_slice(branches),
                 Event::Barrier { .. }
                 | Event::MayOrder { .. }
-                | Event::NextRound
                 | Event::Subscript(_)
                 | Event::MayAccess { .. }
                 | Event::MayDiffer { .. }
@@ -210,10 +213,12 @@ impl Walk<'_> {
     /// What stands here may order what came before and what comes behind.
     fn end_interval(&mut self, by: Option<Span>) {
         let bounds = (std::mem::replace(&mut self.last_order, by), by);
+        let reached: Branches = self.led_on.drain(..).collect();
         let open = std::iter::once(std::mem::take(&mut self.current))
             .chain(self.behind.drain(..).map(|it| it.accesses));
         for accesses in open {
-            self.found.push(Interval::straight(&self.phases, accesses, bounds));
+            let interval = Interval::straight(&self.phases, accesses, bounds);
+            self.found.push(Interval { reached: Arc::clone(&reached), ..interval });
         }
     }
 
@@ -275,7 +280,7 @@ impl Walk<'_> {
 impl Interval {
     /// Whether a block takes this branch in each round of the loop whose rounds it goes across, but perhaps in the last.
     pub(super) fn is_taken(&self, branch: u32) -> bool {
-        self.across.is_some() && self.reached.contains(&branch)
+        self.reached.contains(&branch)
     }
 
     /// Without what stands behind a place where threads may have waited for each other.

@@ -66,7 +66,7 @@ fn only_asks(trace: &Trace, round: &[Event]) -> bool {
         _ => false,
     };
     let asks = |event: &Event| match event {
-        Event::MayOrder { .. } | Event::NextRound => true,
+        Event::MayOrder { .. } | Event::NextRound { .. } => true,
         Event::Access(event) => trace.accesses[event.access].atomic.as_ref().is_some_and(|it| !counts(it)),
         _ => false,
     };

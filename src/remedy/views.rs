@@ -262,7 +262,7 @@ fn nodes(tree: &EventTree, of_event: &[Option<usize>]) -> Vec<Node> {
                 stand_in(branches, &mut open, &mut nodes);
                 open.push((Open::Loop { runs: *runs }, std::mem::take(&mut nodes)));
             }
-            Event::NextRound => {
+            Event::NextRound { .. } => {
                 // Whichever branch it is in.
                 stand_in(&Branches::default(), &mut open, &mut nodes);
                 nodes.push(Node::Exit);

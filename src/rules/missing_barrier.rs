@@ -8,6 +8,7 @@
 //! |---|---|
 //! | for any data | warning |
 //! | data decide which threads do one of the two, or whether a loop continues: "possible" | warning |
+//! | an atomic combines data of each thread, and another thread reads the result: "possible" | warning |
 //! | data decide which element one of the two accesses: "possible" | note |
 //!
 //! ## Why is this bad
@@ -51,8 +52,11 @@
 //! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and
 //!   nothing else does, the finding is a warning that says "possible". So is one between iterations of a loop that only
 //!   data end, as in `while (true) { ...; if (!go) break; ... }`.
-//! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
-//!   unseen function. So do barriers on paths that a block may skip.
+//! - Anything that may order threads counts as a barrier: a named barrier, inline assembly that waits, an unseen
+//!   function. So does a fence, but between warps only where a loop may wait for what it reads.
+//! - A barrier under a condition that is the same for the whole block is none for the blocks that take the other side,
+//!   if some launch may well take it: one that tests for equality, or that holds for large sizes. Cases of a `switch` are
+//!   not compared in this way.
 //! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
 //!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. The
 //!   finding names it. Otherwise, code under it is not reported, nor are iterations of a loop whose bound may be small.
@@ -177,7 +181,7 @@ impl Pair<'_> {
         let finding = self.ways.finding(&RULE, case, number, self.assumptions, message);
         let (places, who) = (self.ways.places(trace), "every thread of the block");
         let others: Vec<(Span, Span)> = others.iter().map(|it| Ways::of(it).places(trace)).collect();
-        let may_stand = |place| !trace.tree.is_parted(place);
+        let may_stand = |place| !trace.is_parted(place);
         let (rounds, of_block) = ((self.across, self.round), ("__syncthreads()", who));
         let (help, fix) = fact::barrier(case, (places, &others), rounds, of_block, &may_stand);
         Diagnostic {

@@ -46,6 +46,8 @@ pub(super) enum Undo {
     Doubt { site: u32, was: Option<Box<Unknown>> },
     /// A site was seen to leave its array.
     Outside { site: u32 },
+    /// A lane that may be active lies outside.
+    MayBeOutside { site: u32 },
     /// A site was seen to leave its array in an earlier thread, or for the first time.
     Overrun { site: u32, was: Option<u32> },
     /// A site was reached in rounds of which there may be fewer.
@@ -358,6 +360,7 @@ impl Requests {
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site, was } => accesses[site as usize].doubt = was.map(|it| *it),
             Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::MayBeOutside { site } => accesses[site as usize].may_be_outside = false,
             Undo::Overrun { site, was } => accesses[site as usize].overrun = was,
             Undo::AtMost { site } => accesses[site as usize].at_most = false,
             Undo::Rounds { site } => {

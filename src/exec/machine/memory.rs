@@ -72,6 +72,8 @@ pub struct Table {
     pub env: Rc<Env>,
     /// The numbers in it that are known, by the bytes where they begin.
     pub numbers: FxHashMap<i64, (i64, Scalar)>,
+    /// Of a table that the host could write: its name. The compiler does not know what is in it.
+    pub at_launch: Option<Name>,
 }
 
 /// The declaration of a constant, outside of classes or in one.

@@ -51,7 +51,7 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
                 let (array, at) = (&trace.arrays[it.array].name, places.of(it.span));
                 writeln!(out, "subscript {} of {array} at {at} is outside its dimension", it.index)
             }
-            Event::NextRound => writeln!(out, "the next round"),
+            Event::NextRound { .. } => writeln!(out, "the next round"),
             Event::EndOfLoop { round: Some(round), .. } => {
                 writeln!(out, "end of it, rounds counted by {}", symbol(trace, *round))
             }
