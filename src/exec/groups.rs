@@ -1,10 +1,10 @@
 //! What do the groups of cooperative groups do, as far as addresses and barriers go?
 
 use super::barriers::Waits;
-use super::intrinsics::unseen;
 use super::machine::Machine;
 use super::tree::Together;
 use super::types::Ty;
+use super::unseen::unseen;
 use super::value::{Group, Target, Value};
 use crate::builtins::{self, GroupMember, Kind};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};

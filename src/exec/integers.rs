@@ -10,9 +10,9 @@
 //! | `__brev(1)` | 2147483648 |
 //! | `__umulhi(blockIdx.x, n)` | a number given at run time |
 
-use super::intrinsics::unseen;
 use super::machine::Machine;
 use super::types::Ty;
+use super::unseen::unseen;
 use super::value::Value;
 use crate::codegen::sight;
 use crate::domain::{Int, Lanes, Origin, Variation};

@@ -5,6 +5,7 @@ use super::machine::{Machine, Mode};
 use super::maths::Meant;
 use super::tree::Together;
 use super::types::Ty;
+use super::unseen::unseen;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::codegen::{atomics, sight};
@@ -430,9 +431,4 @@ impl Machine<'_> {
             _ => self.seen_same(written),
         }
     }
-}
-
-/// That the result of a function is not known.
-pub(super) fn unseen(name: &str, span: Span) -> Unknown {
-    Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
 }

@@ -19,6 +19,7 @@ use super::arithmetic::{common, promote};
 use super::deduce::{NO_FIT, fit, strip};
 use super::machine::{Machine, Mode};
 use super::types::Ty;
+use super::unseen::unseen;
 use super::value::Value;
 use crate::builtins::maths::{Maths, Number, maths};
 use crate::builtins::{self, Kind};
@@ -169,7 +170,7 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::opaque(variation, why.unwrap_or_else(|| super::intrinsics::unseen(name, span)))
+        Value::opaque(variation, why.unwrap_or_else(|| unseen(name, span)))
     }
 
     /// The type of what CUDA's function hands back, where a call means it.

@@ -224,7 +224,7 @@ impl Machine<'_> {
             None => self.lookups.memo.unseen(name, callee),
         };
         let why = match computes {
-            true => why_given.unwrap_or_else(|| super::intrinsics::unseen(name, span)),
+            true => why_given.unwrap_or_else(|| unseen(name, span)),
             false => Unknown::new(Reason::UnknownFunction, span, words),
         };
         Value::opaque(variation, why)
@@ -431,4 +431,9 @@ fn is_of_program(function: &Arc<Function>) -> bool {
 
 fn copies_memory(name: &str) -> bool {
     matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
+}
+
+/// That the result of a function is not known.
+pub(super) fn unseen(name: &str, span: Span) -> Unknown {
+    Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
 }
