@@ -228,6 +228,12 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
             (0..warps).filter(|_| of_lanes).for_each(|warp| look(Scope::Lanes(warp)));
         }
     }
+    settle(&mut found);
+    found
+}
+
+/// Takes out what is told twice, and sees what is an update in all.
+fn settle(found: &mut Vec<Race>) {
     // What orders two accesses in each round also orders the first in one round and the second in the next.
     let pair = |race: &Race| (race.first, race.second, race.between == Between::Warps);
     let in_one_round: FxHashSet<_> = found.iter().filter(|race| race.across.is_none()).map(pair).collect();
@@ -236,7 +242,6 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let updates = found.iter().filter(|race| race.is_update).map(|race| (race.first, race.second));
     let updates: FxHashSet<_> = updates.collect();
     found.iter_mut().for_each(|race| race.is_update |= updates.contains(&(race.first, race.second)));
-    found
 }
 
 /// All intervals, those of blocks that pass by some barriers, and whether lanes of one warp are held against each other
