@@ -36,7 +36,7 @@ use crate::diagnostic::Diagnostic;
 use crate::explanation::{Explanation, KernelView};
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
-use crate::ir::{Function, FunctionKind, Module};
+use crate::ir::{Function, FunctionKind, Lambda, Module};
 use crate::preproc::comments::Directive;
 use crate::preproc::{Defines, HeaderCache, Hidden, Missing};
 use crate::relevance::{Spelled, Words};
@@ -375,10 +375,19 @@ impl Run {
         let modules = program.modules.iter().enumerate();
         let own = modules.filter(|(at, module)| *at == 0 || kept(module.file));
         let functions = own.flat_map(|(_, module)| &module.functions);
-        let unreached = functions
-            .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
-            .filter(|f| !entered.contains(&f.name_span));
-        let unreached: Vec<&Arc<Function>> = unreached.collect();
+        let functions =
+            functions.filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared);
+        // A lambda is a function of its own, too.
+        let (of_lambdas, functions): (Vec<&Arc<Function>>, Vec<_>) =
+            functions.partition(|f| f.owner.as_ref().is_some_and(|class| Lambda::is_class(class)));
+        let is_entered = |f: &Function| entered.contains(&f.name_span);
+        let last = |f: &Function| f.body.as_ref().and_then(|body| body.last()).cloned();
+        let is_called = |f: &Function| {
+            let mut same = of_lambdas.iter().filter(|it| it.span == f.span && is_entered(it));
+            same.any(|it| last(it) == last(f))
+        };
+        let unreached: Vec<&Arc<Function>> =
+            functions.into_iter().filter(|f| !is_entered(f) && !is_called(f)).collect();
         if unreached.is_empty() {
             return;
         }

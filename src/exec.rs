@@ -77,6 +77,7 @@ mod lambda_call;
 mod lanes;
 mod launch;
 mod launched;
+mod launched_lambda;
 mod layout;
 mod leaving;
 mod locals;

@@ -370,12 +370,36 @@ pub struct Lambda {
     pub copies: Vec<LocalId>,
     /// Whether its calls may change those: each copy of a `mutable` lambda has its own.
     pub mutable: bool,
+    /// Whether it is a `__device__` one.
+    pub device: bool,
     /// All slots that are its own, those of the lambdas in it too.
     pub slots: std::ops::Range<u32>,
     /// Variables around it that its calls may change.
     pub changes: Vec<LocalId>,
     /// Its body.
     pub body: Vec<Stmt>,
+    /// Which lambda of its function it is: 1 for the first.
+    pub number: u32,
+}
+
+/// What the class of a lambda is called, behind the name of its function: no other class has such a name.
+const LAMBDA_CLASS: &str = "(lambda";
+
+impl Lambda {
+    /// The name of its class, if it has one, in a function of this name.
+    #[must_use]
+    pub fn class_name(&self, function: &str) -> Name {
+        match self.number {
+            1 => format!("{function}::{LAMBDA_CLASS})").into(),
+            number => format!("{function}::{LAMBDA_CLASS} {number})").into(),
+        }
+    }
+
+    /// Whether a class is that of a lambda.
+    #[must_use]
+    pub fn is_class(name: &str) -> bool {
+        name.ends_with(')') && name.rsplit("::").next().is_some_and(|last| last.starts_with(LAMBDA_CLASS))
+    }
 }
 
 /// An `asm` statement.

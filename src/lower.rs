@@ -143,8 +143,11 @@ fn function<'t>(
     let mut lowerer = Lowerer::new(outline, levels);
     let lowered = lowerer.function(node, declarator, &Enclosing::new(outline, levels));
     module.records.append(&mut lowerer.records);
-    let lambdas =
-        lowered.as_ref().map(|it| device_lambda::functions(it, &outline.tree.expanded)).unwrap_or_default();
+    let (lambdas, classes) = match &lowered {
+        Some(host) if lowerer.lambdas > 0 => device_lambda::functions(host, &outline.tree.expanded),
+        _ => Default::default(),
+    };
+    module.records.extend(classes.into_iter().map(Arc::new));
     module.functions.extend(lowered.into_iter().chain(lambdas).map(Arc::new));
 }
 

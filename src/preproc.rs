@@ -258,6 +258,8 @@ pub enum MaskKind {
     Statement,
     /// `_Pragma("...")`
     Pragma,
+    /// `__device__` of a lambda.
+    DeviceLambda,
     /// Anything without meaning for this tool.
     Other,
 }

@@ -33,21 +33,7 @@ impl Machine<'_> {
             }
             Some(Meant::Cuda) | None => {}
         }
-        let is_computed = matches!(
-            kind,
-            Kind::Same
-                | Kind::Absolute
-                | Kind::Bits
-                | Kind::FloorToInt
-                | Kind::Ceiling
-                | Kind::Floor
-                | Kind::Vector
-        );
-        if is_computed
-            && maths.is_none()
-            && !self.program.functions(name).is_empty()
-            && !self.choose_functions(path, args).is_empty()
-        {
+        if maths.is_none() && self.computes_by_itself(kind, path, args) {
             return None;
         }
         if kind == Kind::AtomicFence && self.mode == Mode::Device && self.program.functions(name).is_empty() {
@@ -105,6 +91,39 @@ impl Machine<'_> {
             Kind::Partition => self.partition(path, args),
             _ => self.intrinsic_that_computes(kind, name, args, span),
         }
+    }
+
+    /// Whether a function that computes is one of the program.
+    fn computes_by_itself(&mut self, kind: Kind, path: &Path, args: &[Expr]) -> bool {
+        let is_computed = matches!(
+            kind,
+            Kind::Same
+                | Kind::Absolute
+                | Kind::Bits
+                | Kind::FloorToInt
+                | Kind::Ceiling
+                | Kind::Floor
+                | Kind::Vector
+        );
+        is_computed
+            && !self.program.functions(&path.name).is_empty()
+            && !self.choose_functions(path, args).is_empty()
+    }
+
+    /// What CUDA's function makes of its arguments, which is not followed.
+    fn computed_by_cuda(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+        let mut why = None;
+        let mut variation = Variation::Uniform;
+        for arg in args {
+            let value = self.evaluate(arg);
+            variation = variation.max(value.variation());
+            if let Value::Opaque(_, given, _) = &value {
+                why.get_or_insert_with(|| given.clone());
+            }
+        }
+        // Equal results for different arguments are possible: not surely varying.
+        let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
+        Value::opaque(variation, why.unwrap_or_else(|| unseen(name, span)))
     }
 
     /// What brings threads together, orders what they do, or ends them.

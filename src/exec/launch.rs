@@ -351,15 +351,6 @@ impl Machine<'_> {
         (!all_unknown).then_some(list)
     }
 
-    /// Whether a template parameter is the type of a lambda, which is unlike any other.
-    fn takes_lambda(&self, function: &Function, name: &str, args: &[Expr]) -> bool {
-        function.params.iter().zip(args).any(|(param, arg)| {
-            let is_it =
-                |path: &Path| path.qualifiers.is_empty() && path.args.is_none() && *path.name == *name;
-            matches!(super::deduce::strip(&param.ty), Type::Named(path) if is_it(path)) && self.is_lambda(arg)
-        })
-    }
-
     /// Adds the defaults of the parameters that are given nothing, as far as they are known: `k<2>` and `k<2, 4>` may
     /// be the same.
     fn add_defaults(&mut self, function: &Arc<Function>, list: &mut Vec<Argument>) {
@@ -415,7 +406,10 @@ impl Machine<'_> {
                 let resolved = self.resolve_argument(ty);
                 // `kernel<N>`: the grammar cannot tell a value from a type by its name.
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
-                    return number(self.number_named(path));
+                    return match self.number_named(path) {
+                        Value::Closure(lambda, frame) => self.lambda_argument(&lambda, frame),
+                        value => number(value),
+                    };
                 }
                 Argument::Known(match (self.closed_type(&resolved), ty) {
                     (Some(closed), _) => LaunchArg::Type(closed),

@@ -19,7 +19,6 @@ use super::arithmetic::{common, promote};
 use super::deduce::{NO_FIT, fit, strip};
 use super::machine::{Machine, Mode};
 use super::types::Ty;
-use super::unseen::unseen;
 use super::value::Value;
 use crate::builtins::maths::{Maths, Number, maths};
 use crate::builtins::{self, Kind};
@@ -155,22 +154,6 @@ impl Machine<'_> {
             (before.active.minus(&self.state.exited), before.doubt.clone());
         self.call_several(functions, path, args, (span, true));
         Value::opaque(Variation::Maybe, why)
-    }
-
-    /// What CUDA's function makes of its arguments, which is not followed.
-    pub(super) fn computed_by_cuda(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
-        let mut why = None;
-        let mut variation = Variation::Uniform;
-        for arg in args {
-            let value = self.evaluate(arg);
-            variation = variation.max(value.variation());
-            if let Value::Opaque(_, given, _) = &value {
-                why.get_or_insert_with(|| given.clone());
-            }
-        }
-        // Equal results for different arguments are possible: not surely varying.
-        let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::opaque(variation, why.unwrap_or_else(|| unseen(name, span)))
     }
 
     /// The type of what CUDA's function hands back, where a call means it.

@@ -65,6 +65,9 @@ impl Machine<'_> {
                 let slot = self.frame().and_then(|f| f.slots.get(local.0 as usize));
                 slot.map_or_else(unknown, |slot| slot.ty.clone())
             }
+            ExprKind::Lambda(lambda) => {
+                self.class_of_lambda(&Arc::clone(lambda), self.top()).unwrap_or_else(unknown)
+            }
             ExprKind::Cast(Type::Auto, inner) => super::deduce::decayed(&self.type_of(inner)),
             ExprKind::Cast(ty, _) => self.resolve_type(ty),
             ExprKind::Construct(ty, args) => self.class_made(ty, args),

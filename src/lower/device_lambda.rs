@@ -9,16 +9,20 @@
 //! }
 //! ```
 //!
-//! What declares shared memory runs on the device. Such a lambda becomes a device function beside its host function,
-//! and is judged as those are to which no kernel leads. What it captures is given at run time, as a parameter is, or
-//! a constant of the host function; what it is called with may be another thing for each thread.
+//! What is `__device__` or declares shared memory runs on the device. Such a lambda becomes a class beside its host
+//! function, whose members are what it captures. A launch that is handed the lambda has the class for its template
+//! argument, and what the kernel does with it is followed as with any object.
+//!
+//! If it declares shared memory, it becomes a device function, too, which is judged as those are to which no kernel
+//! leads. What it captures is given at run time, as a parameter is, or a constant of the host function; what it is called
+//! with may be another thing for each thread.
 
 use super::waits::may_wait;
 use crate::ir::declared::declaration_in;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{
-    Declaration, Expr, ExprKind, Function, FunctionKind, Lambda, LocalId, Mentions, Param, Stmt, StmtKind,
-    Storage, Type,
+    Declaration, Expr, ExprKind, Field, Function, FunctionKind, Lambda, LocalId, Mentions, Name, Param,
+    Record, Stmt, StmtKind, Storage, Type,
 };
 use crate::preproc::Expanded;
 use crate::source::Span;
@@ -28,11 +32,11 @@ use std::sync::Arc;
 /// How many lambdas around each other are looked through for a variable that the innermost captures.
 const MOST_AROUND: usize = 8;
 
-/// The device functions that the lambdas of a host function are.
-pub(super) fn functions(host: &Function, expanded: &Expanded) -> Vec<Function> {
-    let Some(body) = host.body.as_deref() else { return Vec::new() };
-    if host.kind != FunctionKind::Host || !host.mentions.shared {
-        return Vec::new();
+/// The device functions that the lambdas of a host function are, and their classes.
+pub(super) fn functions(host: &Function, expanded: &Expanded) -> (Vec<Function>, Vec<Record>) {
+    let Some(body) = host.body.as_deref() else { return Default::default() };
+    if host.kind != FunctionKind::Host {
+        return Default::default();
     }
     let mut found = Found::default();
     body.iter().for_each(|stmt| found.statement(stmt));
@@ -41,13 +45,101 @@ pub(super) fn functions(host: &Function, expanded: &Expanded) -> Vec<Function> {
         let block_directive = super::directive::block(expanded, *span, name_span);
         Function { name_span, block_directive, ..alone(host, lambda, *span, &found) }
     };
-    found.lambdas.iter().map(alone).collect()
+    let (mut functions, mut classes) = (Vec::new(), Vec::new());
+    for of in &found.lambdas {
+        let ((lambda, span), alone) = (*of, alone(of));
+        if has_classes(host) {
+            classes.push(class(host, lambda, (span, alone.name_span), &found));
+            functions.push(called(host, lambda, &alone, &found));
+        }
+        if declares_shared(&lambda.body) {
+            functions.push(alone);
+        }
+    }
+    (functions, classes)
+}
+
+/// Whether the lambdas of a function have classes. In a method, they may capture its object; of a pack it is not known
+/// how long it is.
+fn has_classes(host: &Function) -> bool {
+    host.owner.is_none() && host.specialization.is_empty() && host.template_params.iter().all(|it| !it.pack)
+}
+
+/// The class of a lambda. It has the template parameters of the function around it.
+fn class(host: &Function, lambda: &Lambda, (span, name_span): (Span, Span), found: &Found<'_>) -> Record {
+    let field = |param: Param| Field {
+        name: param.name,
+        ty: param.ty,
+        align: None,
+        bit_field: false,
+        mutable: lambda.mutable,
+        volatile: param.to_volatile,
+        init: None,
+    };
+    let given = lambda.copies.iter().filter(|local| found.constant(**local).is_none());
+    Record {
+        name: lambda.class_name(&host.name),
+        namespace: host.namespace.clone(),
+        template_params: host.template_params.clone(),
+        specialization: Vec::new(),
+        union: false,
+        bases: Vec::new(),
+        fields: given.map(|local| field(captured(host, *local, found.origin(*local), span))).collect(),
+        is_local: true,
+        is_polymorphic: false,
+        packed: None,
+        constants: Vec::new(),
+        aliases: Vec::new(),
+        usings: Vec::new(),
+        align: None,
+        span: name_span,
+        extent: span,
+    }
+}
+
+/// The call operator of that class: of the lambda as a function of its own, with what it captures in the object.
+fn called(host: &Function, lambda: &Lambda, alone: &Function, found: &Found<'_>) -> Function {
+    let span = alone.span;
+    let mut body: Vec<Stmt> = found.constants.iter().map(|it| declare((*it).clone(), span)).collect();
+    for local in &lambda.copies {
+        body.push(match found.constant(*local) {
+            Some(constant) => declare(Declaration { local: *local, ..constant.clone() }, span),
+            None => {
+                let param = captured(host, *local, found.origin(*local), span);
+                let this = Box::new(Expr { kind: ExprKind::This, span });
+                let name = param.name.clone();
+                let kind = ExprKind::Member { base: this, name, arrow: true, args: None, class: None };
+                let ty = match param.ty {
+                    Type::Opaque => Type::Auto,
+                    ty if lambda.mutable || matches!(ty, Type::Array(..)) => Type::Reference(Box::new(ty)),
+                    ty => ty,
+                };
+                declare(variable(*local, param.name, ty, Expr { kind, span }), span)
+            }
+        });
+    }
+    body.extend(lambda.body.iter().cloned());
+    Function {
+        name: "operator()".into(),
+        owner: Some(lambda.class_name(&host.name)),
+        owner_params: host.template_params.clone(),
+        template_params: lambda.template_params.clone(),
+        is_const: !lambda.mutable,
+        mentions: Mentions { waits: may_wait(&lambda.params, &body), ..alone.mentions },
+        params: lambda.params.clone(),
+        body: Some(body),
+        block_directive: None,
+        calls: Default::default(),
+        declared_types: Default::default(),
+        shared_locals: Default::default(),
+        ..alone.clone()
+    }
 }
 
 /// What is found in a host function.
 #[derive(Default)]
 struct Found<'a> {
-    /// The lambdas that declare shared memory.
+    /// The lambdas that run on the device.
     lambdas: Vec<(&'a Lambda, Span)>,
     /// Constants that are known without running the function.
     constants: Vec<&'a Declaration>,
@@ -70,7 +162,7 @@ impl<'a> Found<'a> {
 
     fn expression(&mut self, expr: &'a Expr) {
         match &expr.kind {
-            ExprKind::Lambda(lambda) if declares_shared(&lambda.body) => {
+            ExprKind::Lambda(lambda) if lambda.device || declares_shared(&lambda.body) => {
                 self.lambdas.push((lambda, expr.span));
             }
             ExprKind::Lambda(lambda) => lambda.body.iter().for_each(|stmt| self.statement(stmt)),
@@ -107,6 +199,12 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// The constant of which a captured variable is a copy.
+    fn constant(&self, captured: LocalId) -> Option<&'a Declaration> {
+        let origin = self.origin(captured);
+        self.constants.iter().find(|it| Some(it.local) == origin).copied()
+    }
+
     /// The variable of the function of which a captured one is a copy.
     fn origin(&self, captured: LocalId) -> Option<LocalId> {
         let mut local = captured;
@@ -133,16 +231,14 @@ fn declares_shared(stmts: &[Stmt]) -> bool {
 /// A lambda as a function of its own, with the slots of the one around it.
 fn alone(host: &Function, lambda: &Lambda, span: Span, found: &Found<'_>) -> Function {
     let mut params = Vec::new();
-    let declare = |declaration: Declaration| Stmt { kind: StmtKind::Declare(vec![declaration]), span };
-    let mut body: Vec<Stmt> = found.constants.iter().map(|it| declare((*it).clone())).collect();
+    let mut body: Vec<Stmt> = found.constants.iter().map(|it| declare((*it).clone(), span)).collect();
     for local in &lambda.copies {
-        let origin = found.origin(*local);
-        match found.constants.iter().find(|it| Some(it.local) == origin) {
-            Some(constant) => body.push(declare(Declaration { local: *local, ..(*constant).clone() })),
-            None => params.push(captured(host, *local, origin, span)),
+        match found.constant(*local) {
+            Some(constant) => body.push(declare(Declaration { local: *local, ..constant.clone() }, span)),
+            None => params.push(captured(host, *local, found.origin(*local), span)),
         }
     }
-    body.extend(lambda.params.iter().map(|param| declare(called_with(param))));
+    body.extend(lambda.params.iter().map(|param| declare(called_with(param), span)));
     body.extend(lambda.body.iter().cloned());
     let waits = may_wait(&params, &body);
     Function {
@@ -192,18 +288,28 @@ fn captured(host: &Function, local: LocalId, origin: Option<LocalId>, span: Span
 /// A parameter of a lambda, of which nothing is known.
 fn called_with(param: &Param) -> Declaration {
     let kind = ExprKind::Unsupported("what a lambda is called with");
+    variable(param.local, param.name.clone(), param.ty.clone(), Expr { kind, span: param.span })
+}
+
+fn declare(declaration: Declaration, span: Span) -> Stmt {
+    Stmt { kind: StmtKind::Declare(vec![declaration]), span }
+}
+
+/// A variable that stands where its initialiser does.
+fn variable(local: LocalId, name: Name, ty: Type, init: Expr) -> Declaration {
+    let span = init.span;
     Declaration {
-        local: param.local,
-        name: param.name.clone(),
+        local,
+        name,
         namespace: Default::default(),
         template_params: Vec::new(),
         specialization: Vec::new(),
-        ty: param.ty.clone(),
+        ty,
         storage: Storage::Automatic,
         align: None,
-        init: Some(Expr { kind, span: param.span }),
-        name_span: param.span,
-        span: param.span,
+        init: Some(init),
+        name_span: span,
+        span,
         dimension_spans: Vec::new(),
         constant: false,
         internal: false,

@@ -38,6 +38,7 @@ impl Lowerer<'_> {
         let written = field(node, "body");
         let head = written.map_or(0, |body| self.start(body).saturating_sub(self.start(node)));
         let mutable = self.text(node).get(..head).is_some_and(|head| head.contains("mutable"));
+        let device = self.is_masked_device(self.start(node), self.start(node) + head);
         let list = field(node, "captures").map_or("", |list| self.text(list));
         if mutable && list.contains("*this") {
             self.scope.leave(mark);
@@ -57,7 +58,20 @@ impl Lowerer<'_> {
         changes.retain(|local| local.0 < first);
         changes.sort_unstable();
         changes.dedup();
-        let lambda = Lambda { template_params, params, return_type, copies, mutable, slots, changes, body };
+        self.lambdas += 1;
+        let number = self.lambdas;
+        let lambda = Lambda {
+            template_params,
+            params,
+            return_type,
+            copies,
+            mutable,
+            device,
+            slots,
+            changes,
+            body,
+            number,
+        };
         let mut kind = ExprKind::Lambda(Arc::new(lambda));
         for assign in captured.into_iter().rev() {
             kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));

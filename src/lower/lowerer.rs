@@ -67,6 +67,8 @@ pub(super) struct Lowerer<'t> {
     pub kinds: Kinds,
     /// What the lambdas around copy, innermost last.
     pub copies: Vec<Copies>,
+    /// Lambdas lowered so far.
+    pub lambdas: u32,
     pub depth: u32,
     /// Loops lowered so far.
     pub loops: u32,
@@ -129,6 +131,7 @@ impl<'t> Lowerer<'t> {
             locals: Vec::new(),
             kinds: Kinds::default(),
             copies: Vec::new(),
+            lambdas: 0,
             depth: 0,
             loops: 0,
             labels: Labels::default(),

@@ -83,6 +83,11 @@ impl<'t> Lowerer<'t> {
         near.then(|| self.mask_arguments(mask).into_iter().next())?
     }
 
+    /// Whether `__device__` was blanked in the head of a lambda.
+    pub(super) fn is_masked_device(&self, start: usize, end: usize) -> bool {
+        self.masked_between(start, end, MaskKind::DeviceLambda).is_some()
+    }
+
     /// The launch bounds blanked from a function's head.
     pub(super) fn masked_launch_bounds(&mut self, start: usize, end: usize) -> Vec<Expr> {
         match self.masked_between(start, end, MaskKind::LaunchBounds) {

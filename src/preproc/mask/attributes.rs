@@ -312,7 +312,9 @@ impl Masker<'_> {
             _ => false,
         };
         if goes_on {
-            self.mask(at + 1, end - 1, MaskKind::Other, "");
+            let is_device = (at + 1..end).any(|at| self.word(at) == "__device__");
+            let kind = if is_device { MaskKind::DeviceLambda } else { MaskKind::Other };
+            self.mask(at + 1, end - 1, kind, "");
         }
     }
 
