@@ -12,6 +12,7 @@ pub(crate) mod declared;
 mod defaults;
 pub(crate) mod found_later;
 mod instantiation;
+mod lambda_class;
 mod mentions;
 pub(crate) mod names;
 pub(crate) mod namespace;
@@ -380,26 +381,6 @@ pub struct Lambda {
     pub body: Vec<Stmt>,
     /// Which lambda of its function it is: 1 for the first.
     pub number: u32,
-}
-
-/// What the class of a lambda is called, behind the name of its function: no other class has such a name.
-const LAMBDA_CLASS: &str = "(lambda";
-
-impl Lambda {
-    /// The name of its class, if it has one, in a function of this name.
-    #[must_use]
-    pub fn class_name(&self, function: &str) -> Name {
-        match self.number {
-            1 => format!("{function}::{LAMBDA_CLASS})").into(),
-            number => format!("{function}::{LAMBDA_CLASS} {number})").into(),
-        }
-    }
-
-    /// Whether a class is that of a lambda.
-    #[must_use]
-    pub fn is_class(name: &str) -> bool {
-        name.ends_with(')') && name.rsplit("::").next().is_some_and(|last| last.starts_with(LAMBDA_CLASS))
-    }
 }
 
 /// An `asm` statement.

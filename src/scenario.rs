@@ -13,7 +13,7 @@ use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace,
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
-use crate::ir::{Function, TemplateParam};
+use crate::ir::{Function, Lambda, TemplateParam};
 use crate::shape::{BlockFrom, BlockOption};
 use crate::source::Span;
 use shape::Search;
@@ -109,7 +109,7 @@ impl Scenario {
         }
         let word = |arg: &LaunchArg| match arg {
             LaunchArg::Value(value) => value.to_string(),
-            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
+            LaunchArg::Type(ty) => Lambda::shown(&crate::ir::print::ty(ty)),
             LaunchArg::Unknown => "?".to_string(),
         };
         let args: Vec<String> = self.setting.template_args.iter().map(word).collect();

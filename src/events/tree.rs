@@ -36,6 +36,8 @@ pub(crate) struct EventTree {
     is_volatile: bool,
     /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
     has_waiting_loop: bool,
+    /// Whether an assertion was passed that was not decided.
+    is_asserted: bool,
     /// Whether it may be seen when threads do something: from outside, as they print, read a clock, or launch, or by
     /// threads that come to a barrier object that one of them makes.
     is_watched: bool,
@@ -345,6 +347,16 @@ impl EventTree {
     pub(crate) fn note_mentions(&mut self, volatile: bool, waits: bool) {
         self.is_volatile |= volatile;
         self.has_waiting_loop |= waits;
+    }
+
+    /// Whether an assertion was passed that was not decided.
+    pub(crate) fn is_asserted(&self) -> bool {
+        self.is_asserted
+    }
+
+    /// An assertion is passed.
+    pub(crate) fn set_asserted(&mut self) {
+        self.is_asserted = true;
     }
 
     /// Whether it may be seen when threads do something.

@@ -114,10 +114,9 @@ impl Machine<'_> {
         Some(at(object))
     }
 
-    /// Whether a variable in constant memory keeps what it is initialised with: no code that is seen hands it to
-    /// something that might write it.
-    fn is_left_alone(&mut self, variable: &Declaration) -> bool {
-        variable.storage == Storage::Constant && !self.escapes(variable)
+    /// Whether a variable in constant memory keeps what it is initialised with.
+    fn is_left_alone(&self, variable: &Declaration) -> bool {
+        variable.storage == Storage::Constant && self.is_never_named_by_host(variable)
     }
 
     fn numbers_of(

@@ -11,6 +11,10 @@ use super::value::Relation;
 use crate::domain::{Int, Lanes, Origin, SymbolId};
 
 impl Machine<'_> {
+    fn is_given(&self, id: SymbolId) -> bool {
+        self.world.symbols.get(id).origin >= Origin::Given
+    }
+
     /// The side on which a block in the middle of the problem is where both ends of that are given at run time, as in
     /// `for (i = first + t; i < last; i += 64)`: the one on which early rounds and threads of low numbers are. Without
     /// rounds it may be a way to share out what is left over: `t < n - n / 64 * 64`.
@@ -23,6 +27,15 @@ impl Machine<'_> {
         let shape = self.shape();
         if difference.terms.iter().any(|(_, factor)| factor.as_constant().is_none()) {
             return None;
+        }
+        // What one end is made of must not be in the other.
+        let mut roots: Vec<SymbolId> = Vec::new();
+        for (id, _) in difference.terms.iter().filter(|(id, _)| self.is_given(*id)) {
+            let of_term = self.world.symbols.roots(*id).unwrap_or_else(|| vec![*id]);
+            if of_term.iter().any(|root| roots.contains(root)) {
+                return None;
+            }
+            roots.extend(of_term);
         }
         let first = difference.base.at(0, shape);
         let (low, high) = difference.base.bounds(shape);

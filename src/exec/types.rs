@@ -5,7 +5,7 @@
 
 pub(crate) use super::value::{Binding, Env, FieldLayout, Layout, Ty};
 use crate::domain::Int;
-use crate::ir::{Name, Qualifiers, Scalar, Type, unpack};
+use crate::ir::{Lambda, Name, Qualifiers, Scalar, Type, unpack};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -250,7 +250,7 @@ impl Ty {
             Ty::Scalar(scalar) => scalar_name(*scalar).into(),
             Ty::Sized { name, .. } => name.to_string(),
             Ty::Unknown(name) => without_arguments(name),
-            Ty::Record(layout) => layout.name.to_string(),
+            Ty::Record(layout) => Lambda::shown(&layout.name),
             Ty::Enum(Some(name), _) => name.to_string(),
             Ty::Qualified(_, inner) | Ty::Enum(None, inner) => inner.describe(),
             Ty::Fragment(_) => "fragment".into(),

@@ -14,20 +14,27 @@
 //! only for small sizes, and what `n` is there the caller knows.
 
 use super::guards::{PassedBy, is_open, of_branch, side_of};
-use crate::events::{Blocks, Event, EventTree, Is};
+use crate::events::{Asks, Blocks, Event, EventTree, Is};
 
 /// Sides that are looked at in one run, at the most.
 const MOST: usize = 16;
 
 /// All such sides of a run.
 pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
+    // An assertion may rule a side out.
+    if tree.is_asserted() {
+        return Vec::new();
+    }
     let mut found: Vec<PassedBy> = Vec::new();
     for (at, event) in tree.events().iter().enumerate() {
         let Event::Barrier { branches, .. } = event else { continue };
         for (depth, branch) in branches.iter().enumerate() {
             let other = branch ^ 1;
             let is_known = found.len() >= MOST || found.iter().any(|it| it.branch == *branch);
-            let is_free = tree.taken(*branch).is_none_or(|taken| taken.blocks == Blocks::ALL);
+            // What a pointer or data are may be known to the caller.
+            let is_free = tree
+                .taken(*branch)
+                .is_none_or(|taken| taken.blocks == Blocks::ALL || taken.asks == Asks::Data);
             let side = side_of(other, tree).filter(|side| matches!(side.is, Is::Holds(_)));
             let Some(side) = side.filter(|_| !is_known && !is_free) else { continue };
             let taken = branches[..depth].iter().copied().chain([other]);

@@ -40,6 +40,8 @@ use std::sync::Arc;
 
 /// Bytes of threads that are looked at in one run, at the most.
 const MOST_TOUCHED: usize = 1 << 22;
+/// Races that are told of a run, at the most.
+const MOST_FOUND: usize = 1 << 10;
 /// Cells of an array that are kept in mind at the most.
 const MOST_CELLS: i64 = 1 << 16;
 
@@ -151,6 +153,7 @@ enum Scope {
 /// All races of a run.
 pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let mut found: Vec<Race> = Vec::new();
+    let mut known = FxHashSet::default();
     let mut left = MOST_TOUCHED;
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
@@ -170,11 +173,6 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                 walk.run(&mut left, &mut |first, second, threads, reads_first| {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
-                    let is_meant = between != Between::Warps && second.event.stored.is_alike_update();
-                    let places = [first.access.span, second.access.span];
-                    let round = trace.tree.round_between((first.at, second.at), places);
-                    // From round to round, a barrier keeps one update from another.
-                    let is_update = second.updates(first) && !is_meant && round.is_none();
                     // What two threads do in one round is told of where that round is looked at.
                     if interval.across.is_some() && first.round == second.round {
                         return;
@@ -183,16 +181,20 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                         step.event.branches.iter().any(|it| leads_on(*it, &interval, &trace.tree))
                     };
                     let for_data = interval.for_data || by_data(first) || by_data(second);
-                    let known = |race: &Race| {
-                        (race.first, race.second) == (first.number, second.number)
-                            && (race.between == Between::Warps) == (between == Between::Warps)
-                            && (race.for_data, race.reads_first) == (for_data, reads_first)
-                            && race.across.is_some() == interval.across.is_some()
-                    };
+                    let is_of_warps = between == Between::Warps;
+                    let of = (for_data, reads_first, interval.across.is_some());
+                    let key = (first.number, second.number, is_of_warps, of);
                     let together = are_together(first.event, second.event, blocks, &trace.tree);
-                    if found.iter().any(known) || !together || !are_possible(first.event, second.event) {
+                    let is_known = known.contains(&key) || found.len() >= MOST_FOUND;
+                    if is_known || !together || !are_possible(first.event, second.event) {
                         return;
                     }
+                    known.insert(key);
+                    let is_meant = !is_of_warps && second.event.stored.is_alike_update();
+                    let places = [first.access.span, second.access.span];
+                    let round = trace.tree.round_between((first.at, second.at), places);
+                    // From round to round, a barrier keeps one update from another.
+                    let is_update = second.updates(first) && !is_meant && round.is_none();
                     let mut assumptions = first.event.assumptions.to_vec();
                     for assumed in second.event.assumptions.iter() {
                         if !assumptions.contains(assumed) {

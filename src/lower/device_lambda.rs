@@ -78,7 +78,7 @@ fn class(host: &Function, lambda: &Lambda, (span, name_span): (Span, Span), foun
     };
     let given = lambda.copies.iter().filter(|local| found.constant(**local).is_none());
     Record {
-        name: lambda.class_name(&host.name),
+        name: lambda.class_name(host),
         namespace: host.namespace.clone(),
         template_params: host.template_params.clone(),
         specialization: Vec::new(),
@@ -121,7 +121,7 @@ fn called(host: &Function, lambda: &Lambda, alone: &Function, found: &Found<'_>)
     body.extend(lambda.body.iter().cloned());
     Function {
         name: "operator()".into(),
-        owner: Some(lambda.class_name(&host.name)),
+        owner: Some(lambda.class_name(host)),
         owner_params: host.template_params.clone(),
         template_params: lambda.template_params.clone(),
         is_const: !lambda.mutable,

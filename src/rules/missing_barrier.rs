@@ -55,8 +55,8 @@
 //! - Anything that may order threads counts as a barrier: a named barrier, inline assembly that waits, an unseen
 //!   function. So does a fence, but between warps only where a loop may wait for what it reads.
 //! - A barrier under a condition that is the same for the whole block is none for the blocks that take the other side,
-//!   if some launch may well take it: one that tests for equality, or that holds for large sizes. Cases of a `switch` are
-//!   not compared in this way.
+//!   if some launch may well take it: one that tests numbers for equality, or that holds for large sizes. Cases of a
+//!   `switch` are not compared in this way, nor kernels with assertions that are not decided.
 //! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
 //!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. The
 //!   finding names it. Otherwise, code under it is not reported, nor are iterations of a loop whose bound may be small.

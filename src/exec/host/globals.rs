@@ -18,7 +18,8 @@ use crate::exec::types::Ty;
 use crate::exec::unseen::Callee;
 use crate::exec::value::NOWHERE;
 use crate::exec::value::{Place, Pointer, Steps, Target, Value};
-use crate::ir::{Declaration, Function, LocalId, Name, Storage, Type};
+use crate::ir::visit::called_names;
+use crate::ir::{Declaration, Function, FunctionKind, LocalId, Name, Storage, Type};
 use crate::slice::written::{changes_local, escapes, is_written};
 use crate::source::Span;
 use std::rc::Rc;
@@ -110,13 +111,22 @@ impl Machine<'_> {
         is_own && !self.is_ever_written(&variable.name, &variable.ty)
     }
 
+    /// Whether host code never names a variable in device memory, which it could write by a copy. What is no whole program
+    /// has other files, which may.
+    pub(in crate::exec) fn is_never_named_by_host(&self, variable: &Declaration) -> bool {
+        let is_own = variable.internal || !self.program.functions("main").is_empty();
+        let functions = || self.program.modules.iter().flat_map(|module| &module.functions);
+        let of_host = || functions().filter(|it| it.kind == FunctionKind::Host && !it.span.is_built_in());
+        is_own && !of_host().any(|function| called_names(function).contains(&variable.name))
+    }
+
     /// Whether code that is not seen may change a variable: it can name it, or was handed its address.
     fn is_open(&mut self, variable: &Declaration) -> bool {
         !variable.constant && (!variable.internal || self.escapes(variable))
     }
 
     /// Whether the address of a variable is handed on, or a reference to it.
-    pub(in crate::exec) fn escapes(&mut self, variable: &Declaration) -> bool {
+    fn escapes(&mut self, variable: &Declaration) -> bool {
         if variable.constant {
             return false;
         }
