@@ -89,6 +89,7 @@ impl Machine<'_> {
         if let Some(asked) = claims.get(before + 1..).filter(|asked| !asked.is_empty()) {
             let implied = Implied { context: claims[..before].into(), asked: asked.into() };
             self.host.implied.entry(made).or_default().push(implied);
+            self.host.implied_in_all += 1;
         }
     }
 

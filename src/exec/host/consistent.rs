@@ -38,12 +38,11 @@ impl Machine<'_> {
     /// Only a certain no is a no.
     pub(super) fn is_consistent(&self, way: &Way) -> bool {
         let host = &self.host;
-        let implied = host.implied.values().map(Vec::len).sum();
         let mut ways = host.ways.borrow_mut();
         ways.keep_for(
             &self.state.claims,
             &self.state.facts,
-            [host.made.len(), host.conditions.len(), implied],
+            [host.made.len(), host.conditions.len(), host.implied_in_all],
         );
         let is_consistent = self.can_hold_together(&[], &mut ways) && self.can_hold_together(way, &mut ways);
         // Neither what is remembered nor what is left out changes anything.

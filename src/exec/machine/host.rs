@@ -49,6 +49,8 @@ pub(crate) struct Host {
     pub conditions: FxHashMap<SymbolId, Condition>,
     /// What was asked on sides of choices.
     pub implied: FxHashMap<(SymbolId, bool), Vec<Implied>>,
+    /// How many of them there are.
+    pub implied_in_all: usize,
     /// Whether the conditions can hold together on ways that were asked about.
     pub ways: RefCell<Ways>,
     /// File-scope variables, by namespace and name: their slot in the outermost frame.
