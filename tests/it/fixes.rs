@@ -88,14 +88,29 @@ fn what_may_rest_on_the_size_is_left_unless_asked_for() {
 
 #[test]
 fn rules_that_are_off_can_withhold_a_fix() {
-    let code = "__global__ void k(float *out, const float *in) {\n    __shared__ float s[256];\n    if (threadIdx.x < 100) {\n        \
-                s[threadIdx.x] = in[threadIdx.x];\n        out[threadIdx.x] = s[99 - threadIdx.x];\n    }\n}\n\
+    let code = "__device__ void part(float *s, float *out, const float *in) {\n    \
+                if (threadIdx.x >= 100) return;\n    s[threadIdx.x] = in[threadIdx.x];\n    \
+                out[threadIdx.x] = s[99 - threadIdx.x];\n}\n\
+                __global__ void k(float *out, const float *in) {\n    __shared__ float s[256];\n    \
+                part(s, out, in);\n    __syncthreads();\n    out[threadIdx.x + 256] = in[threadIdx.x];\n}\n\
                 void run(float *out, const float *in) { k<<<1, 256>>>(out, in); }\n";
     let root = folder(&[("a.cu", code.as_bytes())]);
-    // The barrier would stand where some threads do not come.
+    // The barrier would stand where some threads have left the function, and wait at another.
     let rules = ["-A", "all", "-W", "missing-barrier"];
     let (_, _, err) = run(root.path(), &[&rules[..], &["--fix", "--unsafe-fixes", "a.cu"]].concat());
     assert!(err.contains("a second run did not confirm it"), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
+}
+
+#[test]
+fn a_barrier_is_not_put_where_only_a_part_of_the_block_comes() {
+    let code = "__global__ void k(float *out, const float *in) {\n    __shared__ float s[256];\n    \
+                if (threadIdx.x < 100) {\n        s[threadIdx.x] = in[threadIdx.x];\n        \
+                out[threadIdx.x] = s[99 - threadIdx.x];\n    }\n}\n\
+                void run(float *out, const float *in) { k<<<1, 256>>>(out, in); }\n";
+    let root = folder(&[("a.cu", code.as_bytes())]);
+    let (_, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "a.cu"]);
+    assert!(err.contains("1 warning") && !err.contains("a second run"), "{err}");
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
 }
 
