@@ -135,6 +135,15 @@ pub enum SplitKind {
     WarpData,
 }
 
+impl Split {
+    /// Whether it says the same of threads as another, which may be of another round.
+    pub(crate) fn is_like(&self, other: &Split) -> bool {
+        let of = |it: &Split| (it.span, it.branch, it.of_loop);
+        of(self) == of(other)
+            && (&self.taken, &self.before, &self.kind) == (&other.taken, &other.before, &other.kind)
+    }
+}
+
 impl SplitKind {
     /// Whether data decide.
     pub(crate) fn is_data(&self) -> bool {

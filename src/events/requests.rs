@@ -475,7 +475,8 @@ impl Requests {
         let factors = parts.map(|part| self.symbol_number(*part, facts, numbers)).collect();
         let number = facts.len() as u32;
         self.symbols.insert(id, number);
-        // Of such a number the symbol is a part, which the names of all that is made of it do not say.
+        // The symbol of such a number stands for a part of it and keeps its name: `F` for `F / 2`. So does what is made of
+        // it, and no rule can be told of these names.
         let is_split = |id: SymbolId| {
             let name = &numbers.world.symbols.get(id).name;
             numbers.split.iter().any(|(split, _, _)| split == name)

@@ -36,8 +36,8 @@ pub(crate) struct EventTree {
     is_volatile: bool,
     /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
     has_waiting_loop: bool,
-    /// Whether an assertion was passed that was not decided.
-    is_asserted: bool,
+    /// What assertions ask for, and the branches around them.
+    asserted: Vec<(Asks, Branches)>,
     /// Whether it may be seen when threads do something: from outside, as they print, read a clock, or launch, or by
     /// threads that come to a barrier object that one of them makes.
     is_watched: bool,
@@ -349,14 +349,17 @@ impl EventTree {
         self.has_waiting_loop |= waits;
     }
 
-    /// Whether an assertion was passed that was not decided.
-    pub(crate) fn is_asserted(&self) -> bool {
-        self.is_asserted
+    /// What assertions ask for, and the branches around them.
+    pub(crate) fn asserted(&self) -> &[(Asks, Branches)] {
+        &self.asserted
     }
 
-    /// An assertion is passed.
-    pub(crate) fn set_asserted(&mut self) {
-        self.is_asserted = true;
+    /// An assertion is passed that may fail.
+    pub(crate) fn note_asserted(&mut self, asks: Asks, branches: Branches) {
+        let asserted = (asks, branches);
+        if !self.asserted.contains(&asserted) {
+            self.asserted.push(asserted);
+        }
     }
 
     /// Whether it may be seen when threads do something.

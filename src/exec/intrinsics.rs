@@ -169,7 +169,6 @@ impl Machine<'_> {
                     self.lane_op(name, args, &values, expr);
                 }
                 if kind == Kind::Assert || name == "__builtin_assume" {
-                    self.trace.tree.set_asserted();
                     values.first().into_iter().for_each(|claim| self.note_claim(claim, span));
                 }
                 if kind == Kind::Print {

@@ -233,8 +233,7 @@ impl Machine<'_> {
         let left = self.around.departures.iter().map(|left| &left.split).filter(counts);
         let mut found: Vec<Split> = Vec::new();
         for split in self.around.splits.iter().chain(left).filter(differs) {
-            let is_alike = |known: &Split| Split { id: known.id, ..split.clone() } == *known;
-            if found.iter().any(is_alike) {
+            if found.iter().any(|known| known.is_like(split)) {
                 continue;
             }
             if found.len() >= MOST_SPLITS {

@@ -13,9 +13,10 @@
 use super::condition::Truth;
 use super::machine::{Asserted, Machine};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId, ThreadSet, Variation};
+use crate::domain::{AmongBlocks, Int, Key, Lanes, Origin, SymbolId, ThreadSet, Variation};
 use crate::events::{Asks, Blocks, Roots};
 use crate::source::Span;
+use smallvec::SmallVec;
 
 impl Machine<'_> {
     /// The blocks in which all active threads are on this side of a comparison.
@@ -116,7 +117,7 @@ impl Machine<'_> {
         large: bool,
     ) -> Option<ThreadSet> {
         let shape = self.shape();
-        let mut value = difference.base.clone();
+        let mut added: SmallVec<[(&Lanes, i64); 4]> = SmallVec::new();
         let (mut growth, mut outgrows, mut is_counted) = (0, 0, false);
         for (id, factor) in &difference.terms {
             if large && self.is_nothing_in(block, *id) {
@@ -136,12 +137,12 @@ impl Machine<'_> {
             if let Some(axis) = self.size_of_grid(*id) {
                 // One size grows: of several it is not known which grows how much.
                 let by = factor.as_constant().filter(|_| growth == 0)?;
-                value = value.add(&factor.scale(block[axis].max(1) + 1), shape);
+                added.push((factor, block[axis].max(1) + 1));
                 growth = by;
                 continue;
             }
             let AmongBlocks::Index(axis) = self.world.symbols.get(*id).among_blocks else { return None };
-            value = value.add(&factor.scale(block[axis]), shape);
+            added.push((factor, block[axis]));
         }
         let holds = |number: i64| relation.holds(number);
         if outgrows != 0 {
@@ -151,6 +152,10 @@ impl Machine<'_> {
         }
         if is_counted {
             return None;
+        }
+        let mut value = difference.base.clone();
+        for (factor, times) in added {
+            value = value.add(&factor.scale(times), shape);
         }
         let at_least = ThreadSet::collect(shape, |thread| holds(value.at(thread, shape)));
         let stays = |thread: usize| {
@@ -178,6 +183,12 @@ impl Machine<'_> {
     pub(super) fn note_claim(&mut self, claim: &Value, span: Span) {
         let condition = self.condition_of(claim, span);
         self.note_asserted(&condition);
+        let may_fail =
+            !matches!(&condition, Condition::Known(holds) if self.state.active.minus(holds).is_empty());
+        if self.recording && may_fail {
+            let (asks, branches) = (self.asked_by(&condition), self.branches());
+            self.trace.tree.note_asserted(asks, branches);
+        }
     }
 
     /// Takes note of the numbers of which a condition that holds may say how large they are. What one leaves when
@@ -280,7 +291,12 @@ impl Machine<'_> {
 
     /// The direction of which a symbol is the number of blocks.
     pub(super) fn size_of_grid(&self, id: SymbolId) -> Option<usize> {
-        (0..3).find(|axis| self.world.symbols.known_by(&Key::Grid(*axis)) == Some(id))
+        let symbols = &self.world.symbols;
+        let is_size = symbols.get(id).origin == Origin::GridSize;
+        match symbols.name_key(id).filter(|_| is_size)? {
+            Key::Grid(axis) => Some(*axis),
+            _ => None,
+        }
     }
 
     /// The directions of which the number of blocks stands in a number.

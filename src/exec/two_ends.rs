@@ -28,7 +28,7 @@ impl Machine<'_> {
         if difference.terms.iter().any(|(_, factor)| factor.as_constant().is_none()) {
             return None;
         }
-        // What one end is made of must not be in the other.
+        // One end must not be made of what the other is made of: `n - n / 64 * 64` is a remainder.
         let mut roots: Vec<SymbolId> = Vec::new();
         for (id, _) in difference.terms.iter().filter(|(id, _)| self.is_given(*id)) {
             let of_term = self.world.symbols.roots(*id).unwrap_or_else(|| vec![*id]);

@@ -228,8 +228,7 @@ pub(super) struct Around<'t> {
 }
 
 impl Around<'_> {
-    /// The loop that an event begins. In another round than the one that is looked at there is one of a block that passes
-    /// by barriers only where it stays in the loop.
+    /// The loop that an event begins. `stays`: whether a block stays in it, whichever side it takes there.
     fn of(event: &Event, across: bool, stays: bool) -> Option<Around<'_>> {
         match event {
             Event::Loop { span, first_symbol, branches, .. } => {
@@ -361,7 +360,7 @@ fn rests_on_nothing_of(
 }
 
 /// Whether two conditions have nothing to do with each other.
-fn is_apart(one: &Asks, other: &Asks) -> bool {
+pub(super) fn is_apart(one: &Asks, other: &Asks) -> bool {
     match (one, other) {
         (Asks::Hidden, _) | (_, Asks::Hidden) => false,
         (Asks::Data, _) | (_, Asks::Data) => true,

@@ -116,7 +116,7 @@ pub(super) fn past_branch(tree: &EventTree, shape: Shape, branch: u32) -> Vec<In
         event => order_of(event),
     };
     let mut found = Walk::of(tree, shape, tree.events().iter().map(order).collect());
-    // Who does not take it leaves the loop.
+    // A block that takes the other side leaves the loop, and has no next round.
     found.retain(|interval| !interval.reached.contains(&branch));
     found
 }

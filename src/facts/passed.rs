@@ -11,9 +11,10 @@
 //!
 //! Such a block is looked at for itself: with what stands on the side that it takes, and what stands beside the condition
 //! and rests on nothing that it asks for. Whether it may take that side is asked as for any other: `if (n > 64)` fails
-//! only for small sizes, and what `n` is there the caller knows.
+//! only for small sizes, and what `n` is there the caller knows. So may an assertion that asks for the same, or stands on
+//! that side, say that no block takes it.
 
-use super::guards::{PassedBy, is_open, of_branch, side_of};
+use super::guards::{PassedBy, is_apart, is_open, of_branch, side_of};
 use crate::events::{Asks, Blocks, Event, EventTree, Is};
 
 /// Sides that are looked at in one run, at the most.
@@ -21,10 +22,6 @@ const MOST: usize = 16;
 
 /// All such sides of a run.
 pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
-    // An assertion may rule a side out.
-    if tree.is_asserted() {
-        return Vec::new();
-    }
     let mut found: Vec<PassedBy> = Vec::new();
     for (at, event) in tree.events().iter().enumerate() {
         let Event::Barrier { branches, .. } = event else { continue };
@@ -35,8 +32,11 @@ pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
             let is_free = tree
                 .taken(*branch)
                 .is_none_or(|taken| taken.blocks == Blocks::ALL || taken.asks == Asks::Data);
+            if is_known || is_free || is_ruled_out(other, tree) {
+                continue;
+            }
             let side = side_of(other, tree).filter(|side| matches!(side.is, Is::Holds(_)));
-            let Some(side) = side.filter(|_| !is_known && !is_free) else { continue };
+            let Some(side) = side else { continue };
             let taken = branches[..depth].iter().copied().chain([other]);
             let open = taken.filter(|branch| is_open(*branch, tree)).collect();
             let blocks = match of_branch(other, tree) {
@@ -47,4 +47,10 @@ pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
         }
     }
     found
+}
+
+/// Whether an assertion may say that no block takes a branch: it stands under it, or asks for the same.
+fn is_ruled_out(branch: u32, tree: &EventTree) -> bool {
+    let asked = tree.taken(branch).map_or(&Asks::Hidden, |taken| &taken.asks);
+    tree.asserted().iter().any(|(asks, branches)| branches.contains(&branch) || !is_apart(asks, asked))
 }

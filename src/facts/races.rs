@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 /// Bytes of threads that are looked at in one run, at the most.
 const MOST_TOUCHED: usize = 1 << 22;
-/// Races that are told of a run, at the most.
+/// The most races that are kept of a run: far more than are told.
 const MOST_FOUND: usize = 1 << 10;
 /// Cells of an array that are kept in mind at the most.
 const MOST_CELLS: i64 = 1 << 16;
@@ -234,7 +234,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     found
 }
 
-/// Takes out what is told twice, and sees what is an update in all.
+/// Drops races between rounds that are races in one round, too, and marks the twins of updates as updates.
 fn settle(found: &mut Vec<Race>) {
     // What orders two accesses in each round also orders the first in one round and the second in the next.
     let pair = |race: &Race| (race.first, race.second, race.between == Between::Warps);

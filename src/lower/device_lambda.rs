@@ -77,24 +77,10 @@ fn class(host: &Function, lambda: &Lambda, (span, name_span): (Span, Span), foun
         init: None,
     };
     let given = lambda.copies.iter().filter(|local| found.constant(**local).is_none());
-    Record {
-        name: lambda.class_name(host),
-        namespace: host.namespace.clone(),
-        template_params: host.template_params.clone(),
-        specialization: Vec::new(),
-        union: false,
-        bases: Vec::new(),
-        fields: given.map(|local| field(captured(host, *local, found.origin(*local), span))).collect(),
-        is_local: true,
-        is_polymorphic: false,
-        packed: None,
-        constants: Vec::new(),
-        aliases: Vec::new(),
-        usings: Vec::new(),
-        align: None,
-        span: name_span,
-        extent: span,
-    }
+    let fields = given.map(|local| field(captured(host, *local, found.origin(*local), span))).collect();
+    let (name, namespace) = (lambda.class_name(host), host.namespace.clone());
+    let class = Record::empty(name, namespace, host.template_params.clone(), (name_span, span));
+    Record { fields, is_local: true, ..class }
 }
 
 /// The call operator of that class: of the lambda as a function of its own, with what it captures in the object.

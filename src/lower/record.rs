@@ -72,23 +72,17 @@ impl<'t> Lowerer<'t> {
         if align.is_none() {
             align = self.masked_align_after(self.end(body));
         }
+        let spans = (self.span(name_node.unwrap_or(node)), self.span(node));
+        let empty = Record::empty(name, self.namespace.clone(), template_params, spans);
         let mut record = Record {
-            name,
-            namespace: self.namespace.clone(),
-            template_params,
             specialization,
             union: node.kind() == "union_specifier",
             bases,
-            fields: Vec::new(),
             is_local: self.in_function,
             is_polymorphic: self.is_polymorphic(node, body),
             packed: self.packing(node, body),
-            constants: Vec::new(),
-            aliases: Vec::new(),
-            usings: Vec::new(),
             align,
-            span: self.span(name_node.unwrap_or(node)),
-            extent: self.span(node),
+            ..empty
         };
         self.members(body, &mut record);
         self.scope.leave(mark);
@@ -107,24 +101,9 @@ impl<'t> Lowerer<'t> {
         let mark = self.scope.enter();
         let template_params = self.template_head(template);
         self.scope.leave(mark);
-        Some(Record {
-            name: self.name(self.text(name)),
-            namespace: self.namespace.clone(),
-            template_params,
-            specialization: Vec::new(),
-            union: false,
-            bases: Vec::new(),
-            fields: Vec::new(),
-            is_local: false,
-            is_polymorphic: false,
-            packed: None,
-            constants: Vec::new(),
-            aliases: Vec::new(),
-            usings: Vec::new(),
-            align: None,
-            span: self.span(name),
-            extent: self.span(node),
-        })
+        let spans = (self.span(name), self.span(node));
+        let name = self.name(self.text(name));
+        Some(Record::empty(name, self.namespace.clone(), template_params, spans))
     }
 
     /// Whether a class has virtual functions or bases of its own.

@@ -56,7 +56,7 @@
 //!   function. So does a fence, but between warps only where a loop may wait for what it reads.
 //! - A barrier under a condition that is the same for the whole block is none for the blocks that take the other side,
 //!   if some launch may well take it: one that tests numbers for equality, or that holds for large sizes. Cases of a
-//!   `switch` are not compared in this way, nor kernels with assertions that are not decided.
+//!   `switch` are not compared in this way, nor sides that an assertion may rule out.
 //! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
 //!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. The
 //!   finding names it. Otherwise, code under it is not reported, nor are iterations of a loop whose bound may be small.
@@ -209,7 +209,11 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
             (format!("data decide which element one of the two accesses{why}"), Level::Note)
         }
         Choice::Threads => (fact::data_choose(chosen), Level::Warn),
-        Choice::Operand => ("each thread combines with data of its own".to_owned(), Level::Warn),
+        Choice::Operand => (
+            "each thread combines data of its own with it, so a read may miss what other threads add"
+                .to_owned(),
+            Level::Warn,
+        ),
     };
     finding.notes.insert(0, note);
     let trace = &case.runs[number].trace;

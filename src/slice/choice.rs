@@ -175,7 +175,7 @@ impl Choices {
                 Change::Step => Made::Number,
                 Change::AsLongAs(cond) => match self.value(cond, Some(local), program)? {
                     made @ (Made::Given | Made::Number) => made,
-                    // Each thread stays as long as its own data say.
+                    // Each thread stays in the loop for as long as its own data say.
                     Made::Data | Made::Mixed | Made::OwnElement => Made::Mixed,
                     _ => Made::Other,
                 },
