@@ -251,19 +251,30 @@ impl Machine<'_> {
         let (mut cases, are_all) = self.cases(&(0..row.len()).map(first).collect::<Vec<_>>(), way);
         for at in differing.into_iter().filter(|_| are_all) {
             let with = [&row[..settled], &row[at..=at]].concat();
-            let (with, are_all) = self.cases(&with, way);
+            // A number that is bounded is left open where a way does not reach its bound.
+            let agree = |(one, other): (&Option<Settled>, &Option<Settled>)| {
+                one.is_none() || other.is_none() || one == other
+            };
+            let is_of = |it: &[Option<Settled>], case: &[Option<Settled>]| {
+                it[..settled].iter().zip(&case[..settled]).all(agree)
+            };
+            let of = |case: &[Option<Settled>], with: &[Vec<Option<Settled>>]| {
+                let mut here = with.iter().filter(|it| is_of(it, case)).map(|it| it[settled]);
+                let first = here.next()?;
+                Some(first.filter(|first| here.all(|other| other == Some(*first))))
+            };
+            // More ways do not make a number known of which these say different things.
+            let is_launched =
+                |case: &&Vec<Option<Settled>>| case[..3].iter().flatten().all(|size| size.value > 0);
+            let are_enough =
+                |with: &[Vec<_>]| cases.iter().filter(is_launched).all(|case| of(case, with) == Some(None));
+            let (with, are_all) = self.cases_until(&are_enough, &with, way);
             if !are_all {
                 continue;
             }
             cases.retain_mut(|case| {
-                // A number that is bounded is left open where a way does not reach its bound.
-                let agree = |(one, other): (&Option<Settled>, &Option<Settled>)| {
-                    one.is_none() || other.is_none() || one == other
-                };
-                let is_here = |it: &&Vec<Option<Settled>>| it.iter().zip(&case[..settled]).all(agree);
-                let mut here = with.iter().filter(is_here).map(|it| it[settled]);
-                let number = here.next();
-                case[at] = number.flatten().filter(|number| here.all(|other| other == Some(*number)));
+                let number = of(case, &with);
+                case[at] = number.flatten();
                 // The numbers of some ways go with none of this one.
                 number.is_some()
             });

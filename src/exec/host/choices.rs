@@ -31,6 +31,19 @@ struct Claims<'a> {
     open: Vec<&'a (Condition, bool)>,
 }
 
+/// The search for the numbers on every way.
+struct Search<'a> {
+    /// The numbers that choices bear on, by their places in a row.
+    differing: Vec<(usize, &'a Int)>,
+    /// A row in which the others are known.
+    same: Vec<Option<Settled>>,
+    claims: Claims<'a>,
+    are_enough: &'a dyn Fn(&[Vec<Option<Settled>>]) -> bool,
+    /// Ways that may still be tried.
+    tries: u32,
+    found: Vec<Vec<Option<Settled>>>,
+}
+
 /// Which way choices went.
 pub(super) type Way = [(SymbolId, bool)];
 
@@ -224,11 +237,19 @@ impl Machine<'_> {
     /// The numbers in every way through the choices they depend on that goes on from `begun`, as far as known, without
     /// repetition, and whether these are all. Ways that a condition around rules out are left out.
     pub(crate) fn cases(&self, numbers: &[Option<Int>], begun: &Way) -> (Vec<Vec<Option<Settled>>>, bool) {
-        let mut found = Vec::new();
+        self.cases_until(&|_| false, numbers, begun)
+    }
+
+    /// The same, where no more are looked for once there are enough.
+    pub(crate) fn cases_until(
+        &self,
+        are_enough: &dyn Fn(&[Vec<Option<Settled>>]) -> bool,
+        numbers: &[Option<Int>],
+        begun: &Way,
+    ) -> (Vec<Vec<Option<Settled>>>, bool) {
         if !begun.is_empty() && !self.is_consistent(begun) {
-            return (found, true);
+            return (Vec::new(), true);
         }
-        let mut tries = MOST_TRIES;
         // What no choice bears on that a way makes holds or fails on every way.
         let made = self.choices_behind(numbers);
         let claims = self.state.claims.iter().map(|claim| &**claim);
@@ -243,58 +264,56 @@ impl Machine<'_> {
         let differs =
             |number: &Option<Int>| number.as_ref().is_some_and(|n| self.open_choice(n, begun).is_some());
         let differing: Vec<usize> = (0..numbers.len()).filter(|at| differs(&numbers[*at])).collect();
-        let differ: Vec<&Int> = differing.iter().filter_map(|at| numbers[*at].as_ref()).collect();
-        self.cases_from(&differ, &claims, &mut begun.to_vec(), &mut tries, &mut found);
-        let are_all = found.len() < MOST_CASES && tries > 0;
-        if found.is_empty() && !are_all {
-            // Too many ways, of which those that were tried do not lead here.
-            return (vec![vec![None; numbers.len()]], false);
-        }
         let settled = |number: &Option<Int>| {
             let settled = number.as_ref().and_then(|n| self.settled(n, begun, true));
             settled.filter(|it| it.is_exact() || !claims.rules_out_limits)
         };
         let same: Vec<Option<Settled>> = numbers.iter().map(settled).collect();
-        let whole = |case: Vec<Option<Settled>>| {
-            let mut row = same.clone();
-            differing.iter().zip(case).for_each(|(at, number)| row[*at] = number);
-            row
-        };
-        (found.into_iter().map(whole).collect(), are_all)
+        let differing: Vec<(usize, &Int)> =
+            differing.iter().filter_map(|at| Some((*at, numbers[*at].as_ref()?))).collect();
+        let mut search = Search { differing, same, claims, are_enough, tries: MOST_TRIES, found: Vec::new() };
+        self.search_from(&mut begun.to_vec(), &mut search);
+        let Search { found, tries, .. } = search;
+        let are_all = found.len() < MOST_CASES && tries > 0;
+        if found.is_empty() && !are_all {
+            // Too many ways, of which those that were tried do not lead here.
+            return (vec![vec![None; numbers.len()]], false);
+        }
+        (found, are_all)
     }
 
-    fn cases_from(
-        &self,
-        numbers: &[&Int],
-        claims: &Claims<'_>,
-        way: &mut Vec<(SymbolId, bool)>,
-        tries: &mut u32,
-        found: &mut Vec<Vec<Option<Settled>>>,
-    ) {
-        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize + MOST_BEGUN || *tries == 0 {
+    fn search_from(&self, way: &mut Vec<(SymbolId, bool)>, search: &mut Search<'_>) {
+        let is_long = way.len() > 2 * DEEPEST as usize + MOST_BEGUN;
+        if search.found.len() >= MOST_CASES || is_long || search.tries == 0 {
             return;
         }
-        *tries -= 1;
-        if let Some(choice) = numbers.iter().find_map(|n| self.open_choice(n, way)) {
+        search.tries -= 1;
+        if let Some(choice) = search.differing.iter().find_map(|(_, n)| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
                 if self.is_consistent(way) {
-                    self.cases_from(numbers, claims, way, tries, found);
+                    self.search_from(way, search);
                 }
                 way.pop();
             }
             return;
         }
+        let claims = &search.claims;
         if claims.refuted || claims.open.iter().any(|claim| self.refutes(claim, way)) {
             return;
         }
-        let row = numbers.iter().map(|number| self.settled(number, way, true));
         // Where a condition around rules out that limits are reached, the numbers that they bound are not known.
         let is_reached =
             !claims.rules_out_limits && !claims.open.iter().any(|claim| self.refutes_limits(claim, way));
-        let row: Vec<Option<Settled>> = row.map(|it| it.filter(|it| it.is_exact() || is_reached)).collect();
-        if !found.contains(&row) {
-            found.push(row);
+        let mut row = search.same.clone();
+        for (at, number) in &search.differing {
+            row[*at] = self.settled(number, way, true).filter(|it| it.is_exact() || is_reached);
+        }
+        if !search.found.contains(&row) {
+            search.found.push(row);
+            if (search.are_enough)(&search.found) {
+                search.tries = 0;
+            }
         }
     }
 
