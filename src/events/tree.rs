@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Asks, Assumption, Blocks, Scope, Side, Taken, Tile, WarpTile};
+use super::{Asks, Assumption, Blocks, Scope, Taken, Tile, WarpTile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -185,6 +185,8 @@ pub(crate) struct EndOfRound {
     pub branches: Branches,
     /// Whether all threads of the kernel come there, or none: none of them leaves the loop by itself.
     pub by_all: bool,
+    /// Whether a block may leave the loop on some side of a condition in it.
+    pub may_leave: bool,
 }
 
 /// Whether a loop has a second round.
@@ -389,12 +391,6 @@ impl EventTree {
     /// What the condition of a loop asks for; `None` if it is decided.
     pub(crate) fn loop_asks(&self, span: Span) -> Option<&Asks> {
         self.loops.get(&span)
-    }
-
-    /// Whether a condition was asked once only, and in no loop whose rounds were run one by one.
-    #[must_use]
-    pub(crate) fn is_asked_once(&self, side: Side) -> bool {
-        self.taken.values().filter(|taken| taken.side == Some(side)).count() == 1
     }
 
     /// A round of this loop begins.

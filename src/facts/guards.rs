@@ -107,8 +107,9 @@ impl Guards {
             }
         }
         let mut sets = vec![passed.map_or_else(Open::new, |passed| passed.open.clone())];
-        let across = interval.across.is_some();
-        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], across, passed.is_some()));
+        // A block that passes by barriers stays in the loop.
+        let leaves = Some(interval).filter(|it| it.across.is_some() && passed.is_none());
+        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], leaves));
         for (at, around) in interval.accesses.iter().zip(&mut around) {
             let Some((open, _)) = around else { continue };
             let is_known = sets.contains(open) || passed.is_some();
@@ -125,7 +126,12 @@ impl Guards {
             let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
             let deepest = deepest.map(|number| interval.accesses[number].0);
             let at = deepest.or(passed.map(|passed| passed.at)).unwrap_or(0);
-            (open.iter().take_while(|branch| is_fixed(**branch, at, loops, tree)).count(), at)
+            // The first rounds of the loop whose rounds are looked at have the answer of large sizes.
+            let is_early = interval.of_loop.is_some() && loops.innermost[at] == interval.of_loop;
+            let is_one = |branch: &&u32| {
+                is_fixed(**branch, at, loops, tree) || is_early && of_branch(**branch, tree) != Blocks::NONE
+            };
+            (open.iter().take_while(is_one).count(), at)
         };
         // In one round of one loop it has one.
         let is_one_round = interval.across.is_none() && interval.of_loop.is_none();
@@ -190,7 +196,7 @@ impl Happens {
 /// or that holds for large sizes. Others may depend on the number of threads or of rounds.
 pub(super) fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
     let taken = tree.taken(branch)?;
-    let side = taken.side.filter(|side| tree.is_asked_once(*side))?;
+    let side = taken.side?;
     (taken.is_choice || taken.large != Blocks::NONE).then_some(side)
 }
 
@@ -221,28 +227,30 @@ pub(super) struct Around<'t> {
     first_symbol: SymbolId,
     /// The branches around it.
     branches: &'t Branches,
-    /// Whether one round and the next are looked at.
-    across: bool,
-    /// Whether a side that is taken in it may leave it.
-    may_leave: bool,
+    /// One round and the next, where these are looked at and a block may leave the loop in between.
+    leaves: Option<&'t Interval>,
 }
 
-impl Around<'_> {
-    /// The loop that an event begins. `stays`: whether a block stays in it, whichever side it takes there.
-    fn of(event: &Event, across: bool, stays: bool) -> Option<Around<'_>> {
+impl<'t> Around<'t> {
+    /// The loop that an event begins.
+    fn of(event: &'t Event, leaves: Option<&'t Interval>) -> Option<Around<'t>> {
         match event {
             Event::Loop { span, first_symbol, branches, .. } => {
-                let may_leave = across && !stays;
-                Some(Around { span: *span, first_symbol: *first_symbol, branches, across, may_leave })
+                Some(Around { span: *span, first_symbol: *first_symbol, branches, leaves })
             }
             _ => None,
         }
     }
 
+    /// Whether a block that takes a branch may have no next round.
+    fn may_leave_by(&self, branch: u32) -> bool {
+        !self.branches.contains(&branch) && self.leaves.is_some_and(|rounds| rounds.may_leave_by(branch))
+    }
+
     /// Whether a condition has one answer in all its rounds.
     fn fixes(&self, branch: u32, tree: &EventTree) -> bool {
         let asks = || tree.taken(branch).is_some_and(|taken| taken.asks.is_fixed_before(self.first_symbol));
-        self.branches.contains(&branch) || !self.may_leave && asks()
+        self.branches.contains(&branch) || !self.may_leave_by(branch) && asks()
     }
 }
 
@@ -266,7 +274,7 @@ pub(super) fn loops(tree: &EventTree) -> Loops<'_> {
     let (mut outermost, mut innermost) = (Vec::with_capacity(tree.len()), Vec::with_capacity(tree.len()));
     for (at, event) in tree.events().iter().enumerate() {
         match event {
-            Event::Loop { .. } => around.push((at, Around::of(event, false, false))),
+            Event::Loop { .. } => around.push((at, Around::of(event, None))),
             Event::EndOfLoop { .. } => drop(around.pop()),
             _ => {}
         }
@@ -341,7 +349,8 @@ fn rests_on_nothing_of(
     let asks = |branch: &u32| tree.taken(*branch).map_or(&Asks::Hidden, |taken| &taken.asks);
     open.iter().all(|branch| {
         if of_branch(*branch, tree) != Blocks::NONE {
-            return rounds.is_none_or(|around| !around.across || around.branches.contains(branch));
+            // Sizes that are large enough for one round are large enough for the next.
+            return rounds.is_none_or(|around| !around.may_leave_by(*branch));
         }
         let asked = asks(branch);
         // In other rounds another side may be taken, and the loop may have no other.

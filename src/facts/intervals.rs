@@ -80,6 +80,8 @@ pub(super) struct Interval {
     pub across: Option<Across>,
     /// The branches that lead to the end of a round of that loop, or to the next round within a pass.
     reached: Branches,
+    /// Whether a block may leave that loop on some side of a condition in it.
+    may_leave: bool,
     /// The number of the event that begins the loop of whose rounds a part of it is taken to be a certain one.
     pub of_loop: Option<usize>,
     /// Whether a part of it lies in a loop of which data decide whether it goes on.
@@ -258,6 +260,7 @@ impl Walk<'_> {
         let across = Interval {
             across: Some(Across { of: span, by_all: end.by_all }),
             reached: Arc::clone(&end.branches),
+            may_leave: end.may_leave,
             of_loop: Some(begin),
             for_data,
             ..Interval::straight(phases, accesses, (of_end, of_next))
@@ -283,6 +286,11 @@ impl Interval {
         self.reached.contains(&branch)
     }
 
+    /// Whether a block may leave that loop when it takes this branch in it.
+    pub(super) fn may_leave_by(&self, branch: u32) -> bool {
+        self.may_leave && !self.is_taken(branch)
+    }
+
     /// Without what stands behind a place where threads may have waited for each other.
     pub(super) fn without(mut self, behind_waits: &[bool]) -> Interval {
         self.accesses.retain(|(at, _)| !behind_waits[*at]);
@@ -305,6 +313,7 @@ impl Interval {
             accesses,
             across: None,
             reached: Branches::default(),
+            may_leave: false,
             of_loop: None,
             for_data: false,
             bounds,
