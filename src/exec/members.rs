@@ -105,6 +105,7 @@ impl Machine<'_> {
         };
         // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
         if self.lookups.own_aliases.contains(&alias.name) {
+            self.lookups.passed_over += 1;
             return None;
         }
         self.lookups.own_aliases.push(alias.name.clone());

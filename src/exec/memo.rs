@@ -9,7 +9,7 @@
 
 use super::machine::{Asked, Machine, Seen};
 use super::types::{Env, Ty};
-use crate::ir::{Alias, ExprKind, Path, TemplateArg, Type};
+use crate::ir::{Alias, Expr, ExprKind, Path, TemplateArg, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl Machine<'_> {
         resolved
     }
 
-    /// What a name stands for, which is looked for only if that was not done before from the same place. What it
-    /// is found to be while a name around it is looked for, it need not be at another moment.
+    /// What a name stands for, which is looked for only if that was not done before from the same place. Where a typedef
+    /// was passed over because its own meaning is being looked up, that holds for the moment.
     pub(super) fn meaning(
         &mut self,
         asked: Asked,
@@ -54,19 +54,22 @@ impl Machine<'_> {
         look: impl FnOnce(&mut Self) -> Option<Ty>,
     ) -> Option<Ty> {
         let within_another = !self.lookups.own_aliases.is_empty() || !self.lookups.aliases.is_empty();
-        if within_another || !is_closed_path(path) {
+        if !is_closed_path(path) {
             return look(self);
         }
         let keeps_qualifiers = self.lookups.keeps_qualifiers;
         let seen = self.frame().and_then(|frame| Seen::from(frame, keeps_qualifiers));
         let Some(seen) = seen else { return look(self) };
-        if let Some(known) = self.lookups.memo.meanings.get(asked, path, &seen) {
+        let known = self.lookups.memo.meanings.get(asked, path, &seen);
+        if let Some((known, _)) = known.filter(|(_, is_anywhere)| *is_anywhere || !within_another) {
             return known.clone();
         }
-        let momentary = self.lookups.momentary;
+        let (momentary, passed_over) = (self.lookups.momentary, self.lookups.passed_over);
         let found = look(self);
-        if self.lookups.momentary == momentary && found.as_ref().is_none_or(is_settled) {
-            self.lookups.memo.meanings.keep(asked, path, seen, found.clone());
+        let is_anywhere = self.lookups.passed_over == passed_over;
+        let is_kept = self.lookups.momentary == momentary && (is_anywhere || !within_another);
+        if is_kept && found.as_ref().is_none_or(is_settled) {
+            self.lookups.memo.meanings.keep(asked, path, seen, (found.clone(), is_anywhere));
         }
         found
     }
@@ -114,13 +117,21 @@ fn is_closed_path(path: &Path) -> bool {
     let closed = |args: &[TemplateArg]| {
         args.iter().all(|arg| match arg {
             TemplateArg::Type(ty) => is_closed(ty),
-            TemplateArg::Value(expr) => {
-                matches!(&expr.kind, ExprKind::Int(..))
-                    || matches!(&expr.kind, ExprKind::Path(path) if path.args.is_none() && is_closed_path(path))
-            }
+            TemplateArg::Value(expr) => is_closed_expr(expr),
         })
     };
     path.qualifiers.iter().all(|(_, args)| closed(args)) && path.args.as_ref().is_none_or(|args| closed(args))
+}
+
+fn is_closed_expr(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) => true,
+        ExprKind::Path(path) => path.args.is_none() && is_closed_path(path),
+        ExprKind::Unary(_, a) => is_closed_expr(a),
+        ExprKind::Binary(_, a, b) => is_closed_expr(a) && is_closed_expr(b),
+        ExprKind::Conditional(a, b, c) => [a, b, c].iter().all(|part| is_closed_expr(part)),
+        _ => false,
+    }
 }
 
 /// Whether a type holds no number that is not known.

@@ -6,7 +6,7 @@ use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Declaration, Function, Name, Path, Record, Scalar, TemplateParam, Type};
+use crate::ir::{Alias, Declaration, Function, Name, Path, Record, Scalar, TemplateParam, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -143,17 +143,12 @@ impl Machine<'_> {
         if let Some(ty) = self.named_record(path) {
             return ty;
         }
-        if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned()
-            && !self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias))
-        {
-            let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
-            let env = self.bind_defaults(&alias.template_params, &alias.namespace, env);
+        if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned() {
             // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
-            let outer = self.lookups.aliases.len();
-            self.lookups.aliases.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
-            let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_part(&alias.ty));
-            self.lookups.aliases.truncate(outer);
-            return ty;
+            match self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias)) {
+                true => self.lookups.passed_over += 1,
+                false => return self.type_of_alias(&alias, path),
+            }
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             let several = self.program.several_enumerations(name);
@@ -184,6 +179,17 @@ impl Machine<'_> {
             let tried = self.settings.member_types.iter().find(|(name, _)| *name == hidden);
             tried.map_or(Ty::Unknown(hidden), |(_, ty)| ty.clone())
         })
+    }
+
+    /// The type that a typedef of a file or namespace stands for.
+    fn type_of_alias(&mut self, alias: &Arc<Alias>, path: &Path) -> Ty {
+        let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
+        let env = self.bind_defaults(&alias.template_params, &alias.namespace, env);
+        let outer = self.lookups.aliases.len();
+        self.lookups.aliases.extend(alias.template_params.is_empty().then(|| Arc::clone(alias)));
+        let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_part(&alias.ty));
+        self.lookups.aliases.truncate(outer);
+        ty
     }
 
     /// The record of this name for these template arguments, laid out.

@@ -28,6 +28,8 @@ pub struct Lookups {
     pub within: u32,
     /// How often a lookup found what it would not find at another moment.
     pub momentary: u64,
+    /// How often a lookup came to a typedef whose meaning is being looked up, and passed it over.
+    pub passed_over: u64,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
     /// The expressions whose types are being told, one within another.
@@ -53,6 +55,7 @@ impl Default for Lookups {
             depth: 0,
             within: 0,
             momentary: 0,
+            passed_over: 0,
             own_aliases: Vec::new(),
             typed_depth: 0,
             typed: 0,

@@ -72,8 +72,11 @@ struct Meaning {
     asked: Asked,
     seen: Seen,
     path: Path,
-    found: Option<Ty>,
+    found: Found,
 }
+
+/// What a name was found to stand for, and whether it does also where the meaning of typedefs is being looked up.
+type Found = (Option<Ty>, bool);
 
 impl Meaning {
     fn is_of(&self, asked: Asked, path: &Path, seen: &Seen) -> bool {
@@ -99,13 +102,13 @@ pub(crate) struct Meanings {
 impl Meanings {
     /// What a name was found to stand for.
     #[must_use]
-    pub(crate) fn get(&self, asked: Asked, path: &Path, seen: &Seen) -> Option<&Option<Ty>> {
+    pub(crate) fn get(&self, asked: Asked, path: &Path, seen: &Seen) -> Option<&Found> {
         let known = self.found.get(&number(asked, path, seen))?;
         known.iter().find(|known| known.is_of(asked, path, seen)).map(|known| &known.found)
     }
 
     /// Remembers what a name stands for.
-    pub(crate) fn keep(&mut self, asked: Asked, path: &Path, seen: Seen, found: Option<Ty>) {
+    pub(crate) fn keep(&mut self, asked: Asked, path: &Path, seen: Seen, found: Found) {
         if self.count >= MOST {
             self.clear();
         }
