@@ -93,6 +93,7 @@ mod methods;
 mod named_function;
 mod of_blocks;
 mod of_warp;
+mod one_of_two;
 mod one_value;
 mod operator_functions;
 mod operators;

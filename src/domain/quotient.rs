@@ -8,6 +8,7 @@
 //! | `r = (x + 16 * k) % 2048` | `x + 16k - 2048q`, from 0 to 2047: as far apart in the banks as `x` |
 //! | `(r + 16) % 2048` | the same expression as `(x + 16 * (k + 1)) % 2048` |
 //! | `(x / n) * n + x % n` | `x`: the quotient of `x` and `n` is one number, wherever it stands |
+//! | `n - n % 256` | `256 * (n / 256)`: a multiple of 256 |
 //!
 //! A remainder by a constant is brought into one form: multiples of the divisor go, the known part becomes what it is
 //! modulo the divisor, and a common factor of divisor and unknown part is taken out.
@@ -90,6 +91,41 @@ impl World {
         };
         self.quotients.add(Quotient { dividend: a.clone(), divisor: b.clone(), division, symbol });
         Some(Int::symbol(symbol))
+    }
+
+    /// The same number with a quotient in place of a dividend that is taken less its rest: `n - n % 256` is
+    /// `256 * (n / 256)`, where all threads share `n`.
+    pub(crate) fn without_rest(&mut self, sum: Int) -> Int {
+        let lessened = sum.terms.iter().find_map(|(id, factor)| {
+            let ((_, terms), _) = self.symbols.divided(*id)?;
+            let times = factor.as_constant()?.checked_neg()?;
+            let holds = |(of, factor): &(SymbolId, i64)| {
+                let (wanted, mut terms) = (factor.checked_mul(times), sum.terms.iter());
+                wanted.is_some() && terms.any(|(id, factor)| id == of && factor.as_constant() == wanted)
+            };
+            (!terms.is_empty() && terms.iter().all(holds)).then_some(*id)
+        });
+        let Some(rest) = lessened else { return sum };
+        self.told_rest(&sum, rest).unwrap_or(sum)
+    }
+
+    /// The same number with what a rest is made of in its place: `n - 256 * (n / 256)` for `n % 256`, where all threads
+    /// share `n`.
+    pub(crate) fn told_rest(&mut self, sum: &Int, rest: SymbolId) -> Option<Int> {
+        let ((base, terms), divisor) = self.symbols.divided(rest)?;
+        let (_, times) = sum.terms.iter().find(|(id, _)| *id == rest)?;
+        let times = times.as_constant()?;
+        let terms = terms.into_iter().map(|(id, factor)| (id, Lanes::constant(factor))).collect();
+        let dividend = Int::of(Lanes::constant(base), terms);
+        let quotient = self.symbolic_operation("/", &dividend, &Int::constant(divisor), 0).ok()?;
+        if let (Some(id), Some(division)) = (quotient.as_symbol(), self.rounding.of(rest))
+            && self.rounding.note(id, false, division)
+        {
+            self.relied_on_signs.set(true);
+        }
+        let told = self.sub(&dividend, &self.scale(&quotient, divisor));
+        let more = self.scale(&self.sub(&told, &Int::symbol(rest)), times);
+        Some(Int { sight: sum.sight, ..self.add(sum, &more) })
     }
 
     /// By what constant a symbol is the quotient, rounded down, and of what.

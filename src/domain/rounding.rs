@@ -24,6 +24,11 @@ impl Rounding {
         *self.kinds.entry(id).or_insert(division) != division
     }
 
+    /// How the number was divided of which a symbol is the quotient or rest, if its sign is not known.
+    pub(super) fn of(&self, id: SymbolId) -> Option<Division> {
+        self.kinds.get(&id).copied()
+    }
+
     /// Whether a symbol is taken to be at least 0 and is a rest that may be less.
     pub(super) fn may_be_less(&self, id: SymbolId) -> bool {
         self.signed_rests.contains(&id)

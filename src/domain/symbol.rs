@@ -356,6 +356,17 @@ impl Symbols {
         }
     }
 
+    /// Of a rest of numbers that all threads share, divided by a constant: what is divided, as its constant part and each
+    /// symbol with its factor, and by what.
+    #[must_use]
+    pub(crate) fn divided(&self, id: SymbolId) -> Option<((i64, Vec<(SymbolId, i64)>), i64)> {
+        let Key::Operation("%", dividend, divisor) = self.key(id)? else { return None };
+        let [(SymbolId::CONSTANT, by @ 1..)] = divisor.as_slice() else { return None };
+        let [(SymbolId::CONSTANT, base), terms @ ..] = dividend.as_slice() else { return None };
+        let terms = terms.iter().map(|(id, factor)| (SymbolId(*id), *factor)).collect();
+        (!id.is_per_thread()).then_some(((*base, terms), *by))
+    }
+
     /// Of a quotient of a multiple of another symbol: that symbol, and the quotient where it is 0.
     #[must_use]
     pub(crate) fn at_zero(&self, id: SymbolId) -> Option<(SymbolId, i64)> {

@@ -166,6 +166,12 @@ impl Machine<'_> {
             let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == self.world.add(x, y);
             Int { sight: sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }
         });
+        let result = match (op, self.mode) {
+            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::And, Mode::Device) => {
+                result.map(|int| self.world.without_rest(int))
+            }
+            _ => result,
+        };
         if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
             && let Ok(int) = &result
             && self.overflows(int, scalar)

@@ -170,7 +170,7 @@ impl Machine<'_> {
         if let Some(side) = truth.turn {
             self.trace.tree.note_turn(if side { first } else { first ^ 1 });
         }
-        self.state.facts.extend(truth.equality);
+        self.state.facts.extend(truth.equality());
         let side = self.state.active;
         let split = !truth.uniform;
         let begun = self.requests.mark();
@@ -206,7 +206,8 @@ impl Machine<'_> {
         }
         let join = if truth.uniform {
             let name = "the side of a condition";
-            Join::Uniform(self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)), why)
+            let choice = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
+            Join::Uniform(choice, why, truth.zero.clone())
         } else {
             Join::Varying(why)
         };

@@ -57,8 +57,8 @@ pub(crate) struct Truth {
     pub apart: bool,
     /// Why it is not decided.
     pub why: Option<Unknown>,
-    /// `symbol == value`, when that is what it says.
-    pub equality: Option<(crate::domain::SymbolId, i64)>,
+    /// A number that is 0 on the side where it holds (`true`) or fails.
+    pub zero: Option<(Int, bool)>,
     /// Where it is asked what happens in global memory: the blocks of which surely these threads, and no others,
     /// take the branch where it holds, and the one where it fails.
     pub blocks: [Blocks; 2],
@@ -77,6 +77,15 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
+    /// Which symbol is which number where it holds, if that is what it says.
+    pub(crate) fn equality(&self) -> Option<(SymbolId, i64)> {
+        let (difference, _) = self.zero.as_ref().filter(|(_, holds)| *holds)?;
+        let [(id, factor)] = difference.terms.as_slice() else { return None };
+        let (base, factor) = (difference.base.as_constant()?, factor.as_constant()?);
+        let value = base.checked_div(factor)?.checked_neg()?;
+        (base.checked_rem(factor) == Some(0)).then_some((*id, value))
+    }
+
     /// How a split by it is known: a bound in these words, or data. `kept_out`: who surely does not go that way.
     pub(crate) fn split_kind(&self, words: String, kept_out: ThreadSet) -> SplitKind {
         match (&self.own_data, self.differs) {
@@ -210,7 +219,7 @@ impl Machine<'_> {
                 cuts_warps: !bits.is_whole_warps(self.shape()),
                 apart: !bits.is_empty() && *bits != all,
                 why: None,
-                equality: None,
+                zero: None,
                 blocks: [Blocks::NONE; 2],
                 large: [Blocks::NONE; 2],
                 asks: Asks::Hidden,
@@ -235,7 +244,7 @@ impl Machine<'_> {
                     holds: inner.fails,
                     fails: inner.holds,
                     guard: inner.guard.map(|(taken, words)| (!taken, words)),
-                    equality: None,
+                    zero: inner.zero.map(|(number, side)| (number, !side)),
                     ..inner
                 }
             }
@@ -273,13 +282,8 @@ impl Machine<'_> {
         };
         if difference.is_uniform() {
             let mut truth = undecided(all, true, Some(why()));
-            if relation == Relation::Equal
-                && let [(id, factor)] = difference.terms.as_slice()
-                && let (Some(base), Some(factor)) = (difference.base.as_constant(), factor.as_constant())
-                && base.checked_rem(factor) == Some(0)
-                && let Some(value) = base.checked_div(factor).and_then(i64::checked_neg)
-            {
-                truth.equality = Some((*id, value));
+            if matches!(relation, Relation::Equal | Relation::NotEqual) {
+                truth.zero = Some((difference.clone(), relation == Relation::Equal));
             }
             return truth;
         }
@@ -522,7 +526,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         cuts_warps: false,
         apart: !uniform,
         why,
-        equality: None,
+        zero: None,
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
         asks: Asks::Hidden,
@@ -571,7 +575,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         cuts_warps: a.cuts_warps || b.cuts_warps,
         apart: a.apart || b.apart,
         why: a.why.clone().or_else(|| b.why.clone()),
-        equality: a.equality.or(b.equality),
+        zero: [a, b].iter().find_map(|t| t.zero.clone().filter(|(_, side)| *side)),
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
         asks: Asks::Hidden,

@@ -111,7 +111,7 @@ impl Machine<'_> {
                 Some((false, words)) if !truth.mixed => self.usual_value(b, &a, words, cond.span),
                 _ if truth.uniform => {
                     let id = self.choice_by(&condition);
-                    self.choose(&a, &b, id)
+                    self.choose(&a, &b, id, truth.zero.as_ref())
                 }
                 _ => self.lost(&a, &b),
             },

@@ -66,7 +66,7 @@ impl Machine<'_> {
         let asked = self.note_asked(cond);
         let start = self.state.clone();
         self.claim(&condition, true);
-        self.state.facts.extend(truth.equality);
+        self.state.facts.extend(truth.equality());
         self.run(then);
         self.state.facts.truncate(start.facts.len());
         let before = start.claims.len();
@@ -104,7 +104,7 @@ impl Machine<'_> {
                 self.note_left(left);
             }
             (true, _) => self.note_left(held),
-            (false, false) => self.join(held, Join::Uniform(choice, why)),
+            (false, false) => self.join(held, Join::Uniform(choice, why, None)),
         }
     }
 

@@ -3,15 +3,15 @@
 use super::machine::{Machine, State};
 use super::parts::merge_parts;
 use super::value::Value;
-use crate::domain::{SymbolId, Unknown};
+use crate::domain::{Int, SymbolId, Unknown};
 use crate::events::Taken;
 use std::rc::Rc;
 
 /// How two copies of the state are joined.
 #[derive(Clone, Debug)]
 pub(crate) enum Join {
-    /// The same unknown choice for every thread.
-    Uniform(SymbolId, Unknown),
+    /// The same unknown choice for every thread, and a number that is 0 where it is 1 (`true`) or 0.
+    Uniform(SymbolId, Unknown, Option<(Int, bool)>),
     /// Any thread may have come either way.
     Varying(Unknown),
 }
@@ -61,7 +61,7 @@ impl Machine<'_> {
     /// Joins what two sides know of the variables, and whose threads go on.
     pub(super) fn merge(&mut self, held: State, how: &Join) {
         let why = match how {
-            Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
+            Join::Uniform(_, why, _) | Join::Varying(why) => why.clone(),
         };
         let is_one = |here: &Value, there: &Value| match how {
             Join::Uniform(..) => here == there,
@@ -122,7 +122,7 @@ impl Machine<'_> {
 
     fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {
         match how {
-            Join::Uniform(choice, _) => self.choose(held, failed, *choice),
+            Join::Uniform(choice, _, zero) => self.choose(held, failed, *choice, zero.as_ref()),
             Join::Varying(why) => self.join_varying(held, failed, why),
         }
     }

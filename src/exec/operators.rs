@@ -7,7 +7,7 @@ use super::parts::merge_parts;
 use super::revised::lost_parts;
 use super::types::Ty;
 use super::value::{Condition, Offset, Place, Pointer, Relation, Step, Target, Value};
-use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
+use crate::domain::{Int, Lanes, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::ir::{BinaryOp, Scalar, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
@@ -344,57 +344,6 @@ impl Machine<'_> {
                 lost_parts(object, rest, |pointer| self.anything(pointer, variation, why.clone()))
             }
             _ => Value::opaque(variation, why),
-        }
-    }
-
-    /// `a` when the uniform `choice` is 1, `b` when it is 0.
-    pub(crate) fn choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Value {
-        if a == b {
-            return a.clone();
-        }
-        if let Some(value) = self.host_choose(a, b, choice) {
-            return value;
-        }
-        match (a, b) {
-            (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
-            // Nobody follows a null pointer, and whether this one is null is the same for all threads.
-            (pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }), Value::Int(zero, _))
-            | (Value::Int(zero, _), pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }))
-                if zero.as_constant() == Some(0) =>
-            {
-                pointer.clone()
-            }
-            (Value::Int(x, scalar), Value::Int(y, _)) => {
-                let difference = self.world.sub(x, y);
-                match self.world.mul(&difference, &Int::symbol(choice)) {
-                    Ok(part) => Value::Int(self.world.add(y, &part), *scalar),
-                    Err(NotAffine) => self.lost(a, b),
-                }
-            }
-            (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
-                (Target::Memory(o, Offset::Known(x)), Target::Memory(r, Offset::Known(y))) if o == r => {
-                    let difference = self.world.sub(x, y);
-                    match self.world.mul(&difference, &Int::symbol(choice)) {
-                        Ok(part) => {
-                            let target = Target::Memory(*o, Offset::Known(self.world.add(y, &part)));
-                            Value::Pointer(Pointer { target, ..p.clone() })
-                        }
-                        Err(NotAffine) => self.lost(a, b),
-                    }
-                }
-                _ => self.chosen_pointer(p, q).map_or_else(|| self.lost(a, b), Value::Pointer),
-            },
-            (Value::Aggregate(x), Value::Aggregate(y)) => {
-                let (x, y) = (Rc::clone(x), Rc::clone(y));
-                merge_parts(&x, &y, |left, right| self.choose(left, right, choice))
-            }
-            _ => {
-                let uniform = a.variation() == Variation::Uniform && b.variation() == Variation::Uniform;
-                match self.lost(a, b) {
-                    Value::Opaque(_, why, ..) if uniform => Value::opaque(Variation::Uniform, why),
-                    other => other,
-                }
-            }
         }
     }
 }

@@ -223,7 +223,7 @@ impl Machine<'_> {
                         Some(0),
                         Some(1),
                     );
-                    Join::Uniform(choice, changed())
+                    Join::Uniform(choice, changed(), None)
                 }
             };
             self.merge(held, &how);

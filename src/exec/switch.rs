@@ -123,7 +123,7 @@ impl Machine<'_> {
             let side = label.map(|label| Side { span, is: Is::Case(label.span) });
             self.enter_passable(truth.map_or(Taken::unknown(), |truth| Taken { side, ..truth.taken(true) }));
             let entered = self.requests.mark();
-            self.state.facts.extend(truth.and_then(|truth| truth.equality));
+            self.state.facts.extend(truth.and_then(|truth| truth.equality()));
             instead.run(self, |machine| {
                 machine.in_own_branch(true, |machine| {
                     cases[at..].iter().for_each(|case| machine.run(&case.body))
@@ -146,6 +146,7 @@ impl Machine<'_> {
                     Join::Uniform(
                         self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)),
                         why,
+                        None,
                     )
                 } else {
                     Join::Varying(why)

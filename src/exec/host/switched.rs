@@ -31,7 +31,7 @@ impl Machine<'_> {
         let mut ended = Vec::with_capacity(asked.len());
         for (at, entry) in &asked {
             self.claim(&entry.condition, true);
-            self.state.facts.extend(entry.truth.equality);
+            self.state.facts.extend(entry.truth.equality());
             self.run_from(cases, *at);
             self.state.facts.truncate(start.facts.len());
             ended.push(std::mem::replace(&mut self.state, start.clone()));
