@@ -78,6 +78,7 @@ mod lanes;
 mod launch;
 mod launched;
 mod launched_lambda;
+mod launched_numbers;
 mod layout;
 mod leaving;
 mod locals;

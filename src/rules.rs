@@ -36,7 +36,9 @@ mod zero_sized_launch;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Edit, Level};
-use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace};
+use crate::events::{
+    Access, AccessOp, Array, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace,
+};
 use crate::explanation::{Explanation, KernelView};
 use crate::facts::{Across, Facts};
 use crate::preproc::Constant;
@@ -618,18 +620,33 @@ impl KernelRun {
     fn assumed_words(&self) -> String {
         let [x, y, z] = self.block;
         match self.fills.as_ref().filter(|names| !self.has_more_elements(names)) {
-            Some(array) => format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{array}`"),
+            Some(names) if self.is_filled(names) => {
+                format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{names}`")
+            }
+            Some(names) => format!("block of ({x}, {y}, {z}) assumed: its accesses stay inside `{names}`"),
             None => format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from)),
         }
     }
 
     /// Whether the array that no larger block leaves has several rows for each of its threads.
     fn has_more_elements(&self, names: &str) -> bool {
+        self.elements_and_threads(names).is_some_and(|(array, elements, threads)| {
+            array.dimensions.len() > 1 && elements >= threads.saturating_mul(2)
+        })
+    }
+
+    /// Whether each of its threads may have as many elements of that array as any other; also if that is not known.
+    fn is_filled(&self, names: &str) -> bool {
+        self.elements_and_threads(names).is_none_or(|(_, elements, threads)| elements.is_multiple_of(threads))
+    }
+
+    /// The first of these arrays, the number of its elements, and that of the threads.
+    fn elements_and_threads(&self, names: &str) -> Option<(&Array, u64, u64)> {
         let name = names.split('`').next().unwrap_or(names);
-        let Some(array) = self.trace.arrays.iter().find(|array| array.name == name) else { return false };
+        let array = self.trace.arrays.iter().find(|array| array.name == name)?;
         let elements: Option<u64> = array.dimensions.iter().copied().product();
         let threads: u64 = self.block.iter().map(|extent| u64::from(*extent)).product();
-        array.dimensions.len() > 1 && elements.is_some_and(|elements| elements >= threads.saturating_mul(2))
+        Some((array, elements?, threads.max(1)))
     }
 }
 

@@ -91,6 +91,21 @@ impl Machine<'_> {
         self.own_records().iter().any(|record| record.fields.iter().any(|field| field.name == *name))
     }
 
+    /// A class template by its bare name where its own text says it: for the arguments that it has there.
+    pub(super) fn own_class(&mut self, name: &Name) -> Option<Ty> {
+        let frame = self.frame()?;
+        let own = self.own_records().iter().find(|it| it.name == *name).cloned()?;
+        if let Some(Ty::Record(layout)) = frame.this.as_ref().map(|this| &this.pointee)
+            && layout.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &own))
+        {
+            return Some(Ty::Record(Rc::clone(layout)));
+        }
+        let env = self.env();
+        let is_bound = |param: &TemplateParam| env.bindings.contains_key(&param.name);
+        let is_known = !own.template_params.is_empty() && own.template_params.iter().all(is_bound);
+        is_known.then(|| self.lay_out(&own, env))
+    }
+
     /// A member typedef of the class that the running method belongs to.
     pub(super) fn own_alias(&mut self, path: &Path) -> Option<Ty> {
         let records = self.own_records();

@@ -6,7 +6,7 @@ use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Alias, Declaration, Function, Name, Path, Record, Scalar, TemplateParam, Type};
+use crate::ir::{Alias, Declaration, Function, Name, Path, Record, Scalar, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -266,22 +266,7 @@ impl Machine<'_> {
         matches!(self.specialization_of(&primary, &specialized, args, &env), Ok(None))
     }
 
-    /// A class template by its bare name where its own text says it: for the arguments that it has there.
-    pub(super) fn own_class(&mut self, name: &Name) -> Option<Ty> {
-        let frame = self.frame()?;
-        let own = self.own_records().iter().find(|it| it.name == *name).cloned()?;
-        if let Some(Ty::Record(layout)) = frame.this.as_ref().map(|this| &this.pointee)
-            && layout.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &own))
-        {
-            return Some(Ty::Record(Rc::clone(layout)));
-        }
-        let env = self.env();
-        let is_bound = |param: &TemplateParam| env.bindings.contains_key(&param.name);
-        let is_known = !own.template_params.is_empty() && own.template_params.iter().all(is_bound);
-        is_known.then(|| self.lay_out(&own, env))
-    }
-
-    fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
+    pub(super) fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
         let key = (record.name.clone(), record.span);
         let made = self.lookups.layouts.entry(key.clone()).or_default();
         if let Some((_, ty)) = made.iter().find(|(other, _)| env.same(other)) {

@@ -7,13 +7,12 @@
 
 use super::lane::width;
 use super::layout::{Layout, Term, row_bits, terms};
+use super::longer::extras;
 use super::requests::Form;
 use super::weigh::{Scales, Weight};
 use super::{Found, Tried, Why, tiles};
 use crate::domain::lcm;
 
-/// The most elements that are added to a row.
-const MOST_EXTRA: u64 = 8;
 /// Bytes of a row of banks.
 const LINE: u64 = 128;
 /// The most bits of a row's number that are given numbers one by one.
@@ -145,7 +144,7 @@ fn declared(shape: &Shape, _: &Scales<'_>) -> Vec<Layout> {
         let inner: u64 = shape.dimensions[dimension + 1..].iter().product();
         let row = shape.dimensions[dimension] * inner;
         let longer = |by| Layout::Longer { row, extra: by * inner, dimension: (dimension, by) };
-        found.extend((1..=MOST_EXTRA).map(longer));
+        found.extend(extras(shape.element * inner).map(longer));
     }
     found
 }

@@ -24,8 +24,10 @@ use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 use crate::source::Span;
 use crate::verdict::{Counted, Judgement, Totals};
 
-/// The most elements tried.
+/// The most elements up to which each number is tried.
 const MOST: u64 = 8;
+/// The most bytes up to which powers of two are: they keep half a warp in one row from half a warp in the next.
+const HALF_OF_THE_BANKS: u64 = 64;
 /// The part of what accesses take that is left, at the most, where some take more than before.
 const COSTS_OF: (u64, u64) = (7, 8);
 /// Bytes after which banks repeat.
@@ -194,10 +196,16 @@ impl Sites {
     }
 }
 
-/// The numbers of elements by which rows are made longer.
+/// The numbers of elements, of so many bytes each, by which rows may be made longer.
+pub(super) fn extras(element: u64) -> impl Iterator<Item = u64> {
+    let powers = std::iter::successors(Some(2 * MOST), |extra| extra.checked_mul(2));
+    (1..=MOST).chain(powers.take_while(move |extra| extra.saturating_mul(element) <= HALF_OF_THE_BANKS))
+}
+
+/// The numbers that are tried.
 fn lengths(element: u64, tiles: bool) -> Vec<u64> {
     if !tiles {
-        return (1..=MOST).collect();
+        return extras(element).collect();
     }
     let fits = |extra: &u64| (extra * element).is_multiple_of(LINE_STEP);
     (1..PERIOD.div_ceil(element.max(1))).filter(fits).collect()

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Accesses of further races that are shown with a finding, at the most.
 const MOST_OTHERS: usize = 3;
+/// Barriers that one finding advises, at the most.
+const MOST_BARRIERS: usize = 8;
 
 /// Characters of a condition that are shown, at the most.
 const MOST_SHOWN: usize = 60;
@@ -177,38 +179,47 @@ pub(super) fn barrier(
         return (help, None);
     };
     let mut edits = vec![edit];
-    let mut words = vec![place_words(case, &edits[0])];
     for pair in others {
         let parts = |edit: &Edit| {
             let (at, (first, second)) = (edit.span, *pair);
             at.file == first.file && first.end <= at.start && at.start <= second.start
         };
-        let known = edits.iter().any(parts) || edits.len() > MOST_OTHERS;
+        let known = edits.iter().any(parts) || edits.len() >= MOST_BARRIERS;
         let more = if known { None } else { between(*pair) };
-        if let Some(edit) = more.filter(|more| edits.iter().all(|edit| edit.span != more.span)) {
-            words.push(place_words(case, &edit));
-            edits.push(edit);
-        }
+        edits.extend(more.filter(|more| edits.iter().all(|edit| edit.span != more.span)));
     }
     edits.sort_by_key(|edit| edit.span);
-    let place = match words.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    };
-    let title = format!("put `{call}` {place}");
+    let title = format!("put `{call}` {}", place_words(case, &edits));
     let doubt = format!("only you know whether {who} reaches it");
     let help = format!("{title}; {who} must reach it");
     (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
 }
 
-/// Where a barrier comes to stand: before a statement, or before the brace that closes the body of a loop.
-fn place_words(case: &Case<'_>, edit: &Edit) -> String {
-    let at = edit.span.start;
-    match (case.text)(Span { end: at + 1, ..edit.span }).as_str() {
-        "}" => "at the end of the loop body".to_owned(),
-        _ => format!("before the statement at {}", (case.place)(edit.span)),
+/// Where barriers come to stand: before statements, or before the braces that close the bodies of loops.
+fn place_words(case: &Case<'_>, edits: &[Edit]) -> String {
+    let closes = |edit: &&Edit| {
+        let at = edit.span.start;
+        (case.text)(Span { end: at + 1, ..edit.span }) == "}"
+    };
+    let (loops, statements): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(closes);
+    let mut places: Vec<String> = statements.iter().map(|edit| (case.place)(edit.span)).collect();
+    // `tail.cu:7, :8 and :9`
+    let file = places.first().and_then(|place| Some(place.rsplit_once(':')?.0.to_owned()));
+    for place in places.iter_mut().skip(1) {
+        let line = file.as_deref().and_then(|file| place.strip_prefix(file));
+        *place = line.map(str::to_owned).unwrap_or_else(|| place.clone());
     }
+    let before = match places.as_slice() {
+        [] => None,
+        [place] => Some(format!("before the statement at {place}")),
+        places => Some(format!("before the statements at {}", listed(places))),
+    };
+    let at_end = match loops.as_slice() {
+        [] => None,
+        [_] => Some("at the end of the loop body".to_owned()),
+        _ => Some("at the end of the loop bodies".to_owned()),
+    };
+    before.into_iter().chain(at_end).collect::<Vec<_>>().join(" and ")
 }
 
 /// The two threads of a race.

@@ -184,13 +184,23 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
         .notes
         .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
     let (places, who) = (Ways::of(race).places(trace), "every lane of the warp");
+    // The other steps of the same tail need one, too.
+    let others = others.iter().filter(|other| other.across.is_none());
+    let others: Vec<_> = others.map(|other| Ways::of(other).places(trace)).collect();
     let (help, fix) =
-        fact::barrier(case, (places, &[]), (race.across, race.round), ("__syncwarp()", who), &|_| true);
+        fact::barrier(case, (places, &others), (race.across, race.round), ("__syncwarp()", who), &|_| true);
+    let mut helps = vec![help];
+    let overwritten = &case.runs[number].facts.overwritten;
+    if overwritten.iter().any(|it| trace.accesses[it.first].array == first.array) {
+        let more = "where lanes write what others read in the same statement, read into a variable, call \
+                    `__syncwarp()`, and then write";
+        helps.push(more.to_owned());
+    }
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),
         labels,
         hazard: fact::hazard(trace, race),
-        helps: vec![help],
+        helps,
         fix,
         ..finding
     }
