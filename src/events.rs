@@ -33,6 +33,7 @@ pub use access::{Access, AccessOp, Call, Tiles, Within};
 pub use array::{Array, Declared};
 pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Scope, Seen};
+pub(crate) use barriers::Ranks;
 pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
 pub use blocks::Blocks;
 pub(crate) use copy_source::{CopySource, CopyTerm};

@@ -148,6 +148,9 @@ fn is_per_thread(key: &Key) -> bool {
     }
 }
 
+/// A sum: its constant part, and each symbol with its factor.
+type Sum = (i64, Vec<(SymbolId, i64)>);
+
 /// A symbol that is the remainder of another, `(factor * of + plus) % modulus`, which is not below 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Remainder {
@@ -359,7 +362,7 @@ impl Symbols {
     /// Of a rest of numbers that all threads share, divided by a constant: what is divided, as its constant part and each
     /// symbol with its factor, and by what.
     #[must_use]
-    pub(crate) fn divided(&self, id: SymbolId) -> Option<((i64, Vec<(SymbolId, i64)>), i64)> {
+    pub(crate) fn divided(&self, id: SymbolId) -> Option<(Sum, i64)> {
         let Key::Operation("%", dividend, divisor) = self.key(id)? else { return None };
         let [(SymbolId::CONSTANT, by @ 1..)] = divisor.as_slice() else { return None };
         let [(SymbolId::CONSTANT, base), terms @ ..] = dividend.as_slice() else { return None };

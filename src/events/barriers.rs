@@ -116,6 +116,9 @@ pub struct Split {
     pub of_loop: bool,
 }
 
+/// In which order guards let threads in.
+pub(crate) type Ranks = Vec<Arc<[u16]>>;
+
 /// How a condition that splits the block is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SplitKind {
@@ -163,6 +166,9 @@ pub struct Bound {
     pub words: String,
     /// Whether it may fall between the threads of a warp.
     pub cuts_warps: bool,
+    /// Of each guard that may fall between the threads of a warp: a number for each thread, so that where one comes, those
+    /// with the same number or a smaller one do, too, and those with a greater one may not.
+    pub ranks: Ranks,
     /// Whether it is the same for all blocks: the number of the block is not in what is held against it.
     pub own: bool,
     /// The threads that the numbers keep out, whatever it is: the odd ones of `t % 2 == 0 && t < n`.

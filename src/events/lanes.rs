@@ -47,6 +47,8 @@ pub(crate) struct LaneOp {
     pub is_set_aside: bool,
     /// The conditions around on which threads differ.
     pub splits: Vec<Split>,
+    /// The bounds by which threads have left the kernel.
+    pub exits: Vec<Split>,
     /// What is taken for granted.
     pub assumptions: Arc<Vec<Assumption>>,
 }

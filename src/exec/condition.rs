@@ -12,10 +12,10 @@
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
 use super::machine::{Machine, Mode};
-use super::sides::{are_apart, sides};
+use super::sides::{are_apart, ranks, sides};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
-use crate::events::{Asks, Assumption, Blocks, Bound, Roots, SplitKind, Taken};
+use crate::events::{Asks, Assumption, Blocks, Bound, Ranks, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -53,6 +53,8 @@ pub(crate) struct Truth {
     pub differs: bool,
     /// Whether that may be so of threads of one warp.
     pub cuts_warps: bool,
+    /// As in [`Bound::ranks`].
+    pub ranks: Ranks,
     /// Whether threads may differ in it at all, as far as is known.
     pub apart: bool,
     /// Why it is not decided.
@@ -94,7 +96,8 @@ impl Truth {
                 let own =
                     |(_, assumed): &(bool, Vec<Assumption>)| assumed.iter().all(Assumption::may_cut_short);
                 let own = self.guard.as_ref().is_some_and(own);
-                SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps, own, kept_out })
+                let (cuts_warps, ranks) = (self.cuts_warps, self.ranks.clone());
+                SplitKind::Guard(Bound { words, cuts_warps, own, kept_out, ranks })
             }
             (_, false) => SplitKind::Data,
         }
@@ -217,6 +220,7 @@ impl Machine<'_> {
                 mixed: false,
                 differs: !bits.is_empty() && *bits != all,
                 cuts_warps: !bits.is_whole_warps(self.shape()),
+                ranks: Ranks::new(),
                 apart: !bits.is_empty() && *bits != all,
                 why: None,
                 zero: None,
@@ -308,6 +312,9 @@ impl Machine<'_> {
         };
         if let Some((taken, assumed)) = guard {
             truth.guard = Some((taken, vec![assumed]));
+            if truth.cuts_warps {
+                truth.ranks.extend(ranks(difference, &sides, relation, taken));
+            }
             if taken {
                 truth.holds = Some(truth.can_hold);
             } else {
@@ -524,6 +531,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         mixed: false,
         differs: false,
         cuts_warps: false,
+        ranks: Ranks::new(),
         apart: !uniform,
         why,
         zero: None,
@@ -573,6 +581,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         mixed,
         differs: a.differs || b.differs,
         cuts_warps: a.cuts_warps || b.cuts_warps,
+        ranks: [a, b].iter().flat_map(|t| &t.ranks).cloned().collect(),
         apart: a.apart || b.apart,
         why: a.why.clone().or_else(|| b.why.clone()),
         zero: [a, b].iter().find_map(|t| t.zero.clone().filter(|(_, side)| *side)),

@@ -205,6 +205,13 @@ impl Machine<'_> {
             is_width.then(|| (0..shape.threads()).map(|at| reads.source(at % 32, by[at], width)).collect())
         });
         let Some(splits) = self.splits_of_lanes() else { return self.trace.lanes.open() };
+        let bounds = self.state.course.left().iter().map(|left| &left.1);
+        let mut exits: Vec<Split> = Vec::new();
+        for split in bounds.filter(|split| matches!(split.kind, SplitKind::Guard(_))).take(MOST_SPLITS) {
+            if !exits.iter().any(|known| known.is_like(split)) {
+                exits.push(split.clone());
+            }
+        }
         let op = LaneOp {
             span,
             name: Arc::from(name),
@@ -219,6 +226,7 @@ impl Machine<'_> {
             sources,
             is_set_aside: self.at_hand.set_aside == Some(std::ptr::from_ref(expr).addr()),
             splits,
+            exits,
             assumptions: Arc::clone(&self.state.assumptions),
         };
         self.trace.lanes.push(op);

@@ -176,7 +176,9 @@ impl Machine<'_> {
         let settled = row.len();
         row.extend(configuration.grid.iter().cloned());
         row.push(configuration.dynamic_bytes.clone());
-        let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
+        let asked = self.asked_powers(&arguments);
+        let multiple_of = |(arg, asked): (&Option<Int>, i64)| self.multiple_of(arg.as_ref()).max(asked);
+        let multiples: Vec<i64> = arguments.iter().zip(asked).map(multiple_of).collect();
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         let most = self.most_of_each(way, &arguments);
         let is_untied =

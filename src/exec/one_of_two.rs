@@ -80,18 +80,27 @@ impl Machine<'_> {
     fn apart_by_a_constant(&mut self, x: &Int, y: &Int, zero: Option<&(Int, bool)>) -> Option<(Int, Int)> {
         let (zero, side) = zero?;
         let difference = self.world.sub(x, y);
-        // `n % 256`, or what it is made of.
-        let told = zero.terms.first().and_then(|(id, _)| self.world.told_rest(zero, *id));
-        let (multiple, rest) = std::iter::once(zero.clone()).chain(told).find_map(|zero| {
-            let (id, factor) = zero.terms.first()?;
-            let (_, in_difference) = difference.terms.iter().find(|(of, _)| of == id)?;
-            let (factor, in_difference) = (factor.as_constant()?, in_difference.as_constant()?);
-            let is_multiple = in_difference.checked_rem(factor)? == 0;
-            let times = in_difference.checked_div(factor).filter(|_| is_multiple)?;
-            let multiple = self.world.scale(&zero, times);
-            let rest = self.world.sub(&difference, &multiple);
-            rest.as_constant().is_some().then_some((multiple, rest))
+        if difference.as_constant().is_some() {
+            return None;
+        }
+        let (multiple, rest) = self.without_multiple(&difference, zero).or_else(|| {
+            // What `n % 256` is made of.
+            let (rest, _) = zero.terms.first()?;
+            let told = self.world.told_rest(zero, *rest)?;
+            self.without_multiple(&difference, &told)
         })?;
         Some((rest, if *side { y.clone() } else { self.world.add(y, &multiple) }))
+    }
+
+    /// The multiple of a number that leaves a constant of a difference, and that constant.
+    fn without_multiple(&self, difference: &Int, of: &Int) -> Option<(Int, Int)> {
+        let (id, factor) = of.terms.first()?;
+        let (_, in_difference) = difference.terms.iter().find(|(of, _)| of == id)?;
+        let (factor, in_difference) = (factor.as_constant()?, in_difference.as_constant()?);
+        let is_multiple = in_difference.checked_rem(factor)? == 0;
+        let times = in_difference.checked_div(factor).filter(|_| is_multiple)?;
+        let multiple = self.world.scale(of, times);
+        let rest = self.world.sub(difference, &multiple);
+        rest.as_constant().is_some().then_some((multiple, rest))
     }
 }

@@ -10,6 +10,7 @@
 use super::value::Relation;
 use crate::domain::{Int, Shape, gcd};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Whether some of these threads are on other sides than others.
 pub(super) fn are_apart(sides: &[i128]) -> bool {
@@ -34,6 +35,28 @@ pub(super) fn sides(difference: &Int, relation: Relation, shape: Shape) -> Vec<i
         *numbers.entry((own, side(relation, base[thread], step))).or_insert(next)
     };
     (0..shape.threads()).map(&mut number).collect()
+}
+
+/// In which order a guard lets threads in, by a number for each; `taken`: on which side it is that they come. None where
+/// unknown numbers count differently for each thread, or the comparison is no order.
+pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken: bool) -> Option<Arc<[u16]>> {
+    let is_less = match relation {
+        Relation::Less | Relation::LessEqual => true,
+        Relation::Greater | Relation::GreaterEqual => false,
+        Relation::Equal | Relation::NotEqual => return None,
+    };
+    if !difference.terms.iter().all(|(_, factor)| factor.as_constant().is_some()) {
+        return None;
+    }
+    let mut order = sides.to_vec();
+    order.sort_unstable();
+    order.dedup();
+    let last = order.len().saturating_sub(1);
+    let rank = |side: &i128| {
+        let at = order.binary_search(side).unwrap_or_default();
+        (if is_less == taken { at } else { last - at }) as u16
+    };
+    Some(sides.iter().map(rank).collect())
 }
 
 /// What decides on which side of a comparison a known number is, beside a multiple of `step` that is not

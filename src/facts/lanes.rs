@@ -44,6 +44,8 @@ pub(crate) enum Lanes {
     Missing { warp: usize, mask: u32, lanes: u32, then: Option<Span> },
     /// All lanes that read another read one that is not named or not there.
     Unread { warp: usize, reader: u32, source: u32, why: NotThere },
+    /// Near a bound, a lane reads one that the bound keeps away.
+    Edge { warp: usize, reader: u32, source: u32 },
     /// The lanes that are named are those that happen to be there.
     Happens,
     /// What each lane reads for itself decides which of the lanes come that the mask names.
@@ -76,7 +78,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             LaneMask::Active if judged && happens(op, shape) => Some(Lanes::Happens),
             LaneMask::Known(_) if judged => unnamed(op, shape)
                 .or_else(|| missing(trace, op, shape).filter(|_| is_whole))
-                .or_else(|| unread(op, shape)),
+                .or_else(|| unread(op, shape))
+                .or_else(|| at_the_edge(op, shape)),
             LaneMask::Known(_) if given && can_hold(&op.assumptions) => chosen(op, shape),
             _ => None,
         };
@@ -84,6 +87,9 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
         let split = match what {
             Lanes::Missing { warp, lanes, .. } => {
                 split_around(op, |split| split.before.minus(&split.taken).warp(warp) & lanes != 0)
+            }
+            Lanes::Edge { .. } => {
+                op.splits.iter().chain(&op.exits).find(|split| ranks(split).next().is_some()).cloned()
             }
             Lanes::Happens => split_around(op, |split| !split.kind.is_data()),
             Lanes::Chosen { .. } => split_around(op, |split| split.kind == SplitKind::OwnData),
@@ -212,6 +218,33 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
         }
         first
     })
+}
+
+/// A lane of a shuffle that reads another which a bound may keep away from it: `if (i < n) v += __shfl_down_sync(~0u, v, 1);`
+/// with an `n` that is no multiple of 32.
+fn at_the_edge(op: &LaneOp, shape: Shape) -> Option<Lanes> {
+    // What is put into a variable may be passed over where the bound keeps the other away.
+    let sources = op.sources.as_ref().filter(|_| !op.is_set_aside)?;
+    warps(op, shape).find_map(|(warp, here)| {
+        lanes_of(here).find_map(|reader| {
+            let at = warp * 32 + reader as usize;
+            let source = u32::from(*sources.get(at)?);
+            let other = warp * 32 + source as usize;
+            let may_lack = |ranks: &Arc<[u16]>| ranks.get(other) > ranks.get(at);
+            let is_there = here >> source & 1 == 1;
+            (is_there && op.splits.iter().chain(&op.exits).flat_map(ranks).any(may_lack))
+                .then_some(Lanes::Edge { warp, reader, source })
+        })
+    })
+}
+
+/// In which order a guard lets in the threads of a warp.
+fn ranks(split: &Split) -> impl Iterator<Item = &Arc<[u16]>> {
+    let bound = match &split.kind {
+        SplitKind::Guard(bound) => Some(bound),
+        _ => None,
+    };
+    bound.into_iter().flat_map(|bound| &bound.ranks)
 }
 
 /// Where what each lane reads for itself decides whether it comes, and all give one mask that names others.

@@ -8,6 +8,7 @@
 //! | lanes in the mask have not exited and do not arrive, and later synchronize with others at a barrier or another intrinsic | warning |
 //! | the same, but they exit without that | note |
 //! | a shuffle in which every lane that reads another lane reads one that is not in the mask, not in the block, or has exited | warning |
+//! | a bound may keep away a lane that another reads with a shuffle: `if (i < n)` around it, with an `n` that need not be a multiple of 32 | note |
 //! | what each lane reads from global memory decides whether it arrives, and the mask has other lanes | note |
 //! | `__syncwarp(__activemask())`, or a shuffle over a distance with that mask, in code that only part of a warp runs | note |
 //! | `__shfl`, `__any`, `__all`, `__ballot`, without `_sync` | error |
@@ -82,7 +83,7 @@
 //! ## Limits
 //! - Targets before 7.0 are not checked.
 //! - The block must be given, and known numbers must decide which lanes arrive, or each lane by what it reads for itself.
-//!   A condition on a run-time bound may let whole warps through.
+//!   A condition on a run-time bound counts only where a shuffle reads a lane that it may keep away.
 //! - A mask may contain lanes that have exited or that the block does not have: that is allowed and not reported.
 //! - Lanes may reach the same intrinsic with the same mask in another statement: only how often they arrive counts.
 //!   Whether these statements pair up as intended is not checked.
@@ -97,6 +98,7 @@
 
 use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::SplitKind;
 use crate::facts::{LaneFault, Lanes, NotThere};
 use crate::source::Span;
 
@@ -198,6 +200,17 @@ fn words(fault: &LaneFault) -> Words {
                 help: "read from participating lanes".to_owned(),
             }
         }
+        Lanes::Edge { reader, source, .. } => Words {
+            level: Level::Note,
+            message: format!(
+                "possible: near the bound, lane {reader} reads lane {source} with this `{name}`, and that lane does \
+                 not come"
+            ),
+            notes: vec!["a value read from a lane that does not participate is undefined"],
+            help: "let every lane of the warp reach it: guard only what accesses memory, and give the lanes beyond \
+                   the bound a neutral value"
+                .to_owned(),
+        },
         Lanes::Chosen { mask } => Words {
             level: Level::Note,
             message: format!(
@@ -229,7 +242,11 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
         labels.push((span, format!("{who} {verb} with others here")));
     }
     if let Some(split) = &fault.split {
+        if let (Lanes::Edge { .. }, SplitKind::Guard(bound)) = (fault.what, &split.kind) {
+            notes.insert(0, format!("all lanes come only if {}", bound.words));
+        }
         let words = match fault.what {
+            Lanes::Edge { .. } => "near the bound, this condition splits the lanes of a warp".to_owned(),
             Lanes::Missing { lanes, .. } => {
                 let (who, verb) = lane_words(lanes, "takes", "take");
                 format!("{who} {verb} the other way here")
@@ -240,7 +257,10 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     }
     if fault.what != Lanes::Gone {
         let warp = match fault.what {
-            Lanes::Unnamed { warp, .. } | Lanes::Missing { warp, .. } | Lanes::Unread { warp, .. } => warp,
+            Lanes::Unnamed { warp, .. }
+            | Lanes::Missing { warp, .. }
+            | Lanes::Unread { warp, .. }
+            | Lanes::Edge { warp, .. } => warp,
             Lanes::Gone | Lanes::Happens | Lanes::Chosen { .. } => 0,
         };
         if warp > 0 {

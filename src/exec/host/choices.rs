@@ -31,17 +31,20 @@ struct Claims<'a> {
     open: Vec<&'a (Condition, bool)>,
 }
 
+/// Numbers on one way, as far as known.
+pub(in crate::exec) type Row = Vec<Option<Settled>>;
+
 /// The search for the numbers on every way.
 struct Search<'a> {
     /// The numbers that choices bear on, by their places in a row.
     differing: Vec<(usize, &'a Int)>,
     /// A row in which the others are known.
-    same: Vec<Option<Settled>>,
+    same: Row,
     claims: Claims<'a>,
-    are_enough: &'a dyn Fn(&[Vec<Option<Settled>>]) -> bool,
+    are_enough: &'a dyn Fn(&[Row]) -> bool,
     /// Ways that may still be tried.
     tries: u32,
-    found: Vec<Vec<Option<Settled>>>,
+    found: Vec<Row>,
 }
 
 /// Which way choices went.
@@ -236,17 +239,17 @@ impl Machine<'_> {
 
     /// The numbers in every way through the choices they depend on that goes on from `begun`, as far as known, without
     /// repetition, and whether these are all. Ways that a condition around rules out are left out.
-    pub(crate) fn cases(&self, numbers: &[Option<Int>], begun: &Way) -> (Vec<Vec<Option<Settled>>>, bool) {
+    pub(crate) fn cases(&self, numbers: &[Option<Int>], begun: &Way) -> (Vec<Row>, bool) {
         self.cases_until(&|_| false, numbers, begun)
     }
 
     /// The same, where no more are looked for once there are enough.
     pub(crate) fn cases_until(
         &self,
-        are_enough: &dyn Fn(&[Vec<Option<Settled>>]) -> bool,
+        are_enough: &dyn Fn(&[Row]) -> bool,
         numbers: &[Option<Int>],
         begun: &Way,
-    ) -> (Vec<Vec<Option<Settled>>>, bool) {
+    ) -> (Vec<Row>, bool) {
         if !begun.is_empty() && !self.is_consistent(begun) {
             return (Vec::new(), true);
         }
@@ -268,7 +271,7 @@ impl Machine<'_> {
             let settled = number.as_ref().and_then(|n| self.settled(n, begun, true));
             settled.filter(|it| it.is_exact() || !claims.rules_out_limits)
         };
-        let same: Vec<Option<Settled>> = numbers.iter().map(settled).collect();
+        let same: Row = numbers.iter().map(settled).collect();
         let differing: Vec<(usize, &Int)> =
             differing.iter().filter_map(|at| Some((*at, numbers[*at].as_ref()?))).collect();
         let mut search = Search { differing, same, claims, are_enough, tries: MOST_TRIES, found: Vec::new() };

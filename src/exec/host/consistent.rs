@@ -18,6 +18,9 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+/// The greatest power of two of which a number is asked to be a multiple.
+const MOST_POWERS: u32 = 12;
+
 /// A sum of unknown numbers without its constant: each symbol with its factor, the first one positive.
 type Sum = Vec<(SymbolId, i64)>;
 
@@ -137,6 +140,24 @@ impl Machine<'_> {
             i64::try_from(known.bounds.most(&sum)?.checked_add(i128::from(added))?).ok()
         };
         numbers.iter().map(most).collect()
+    }
+
+    /// Of which powers of two the conditions around make numbers multiples, the greatest of each; 1 if of none.
+    pub(in crate::exec) fn asked_powers(&self, numbers: &[Option<Int>]) -> Vec<i64> {
+        if self.state.claims.is_empty() {
+            return vec![1; numbers.len()];
+        }
+        let around: Vec<_> = self.state.claims.iter().map(|claim| (&claim.0, claim.1)).collect();
+        let known = self.known_by(&around, &[]);
+        let power = |number: &Option<Int>| {
+            let (sum, added) = linear(number.as_ref()?)?;
+            let divides = |by: &i64| {
+                let left = known.residues.of(&sum, *by, &|sum: &Sum| self.quotient(sum, &known));
+                left.is_some_and(|left| left.wrapping_add(added).rem_euclid(*by) == 0)
+            };
+            (1..=MOST_POWERS).rev().map(|power| 1i64 << power).find(divides).filter(|_| !sum.is_empty())
+        };
+        numbers.iter().map(|number| power(number).unwrap_or(1)).collect()
     }
 
     /// Whether the conditions around make a number a multiple of another.
