@@ -44,8 +44,9 @@ pub(crate) enum Lanes {
     Missing { warp: usize, mask: u32, lanes: u32, then: Option<Span> },
     /// All lanes that read another read one that is not named or not there.
     Unread { warp: usize, reader: u32, source: u32, why: NotThere },
-    /// Near a bound, a lane reads one that the bound keeps away.
-    Edge { warp: usize, reader: u32, source: u32 },
+    /// Near a bound, a lane reads one that the bound keeps away. `then`: where that one meets others later, at a barrier or
+    /// another intrinsic.
+    Edge { warp: usize, reader: u32, source: u32, then: Option<Span> },
     /// The lanes that are named are those that happen to be there.
     Happens,
     /// What each lane reads for itself decides which of the lanes come that the mask names.
@@ -79,7 +80,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             LaneMask::Known(_) if judged => unnamed(op, shape)
                 .or_else(|| missing(trace, op, shape).filter(|_| is_whole))
                 .or_else(|| unread(op, shape))
-                .or_else(|| at_the_edge(op, shape)),
+                .or_else(|| at_the_edge(trace, op, shape)),
             LaneMask::Known(_) if given && can_hold(&op.assumptions) => chosen(op, shape),
             _ => None,
         };
@@ -222,20 +223,36 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
 
 /// A lane of a shuffle that reads another which a bound may keep away from it: `if (i < n) v += __shfl_down_sync(~0u, v, 1);`
 /// with an `n` that is no multiple of 32.
-fn at_the_edge(op: &LaneOp, shape: Shape) -> Option<Lanes> {
+fn at_the_edge(trace: &Trace, op: &LaneOp, shape: Shape) -> Option<Lanes> {
     // What is put into a variable may be passed over where the bound keeps the other away.
     let sources = op.sources.as_ref().filter(|_| !op.is_set_aside)?;
+    let splits = || op.splits.iter().chain(&op.exits);
     warps(op, shape).find_map(|(warp, here)| {
         lanes_of(here).find_map(|reader| {
             let at = warp * 32 + reader as usize;
             let source = u32::from(*sources.get(at)?);
             let other = warp * 32 + source as usize;
             let may_lack = |ranks: &Arc<[u16]>| ranks.get(other) > ranks.get(at);
-            let is_there = here >> source & 1 == 1;
-            (is_there && op.splits.iter().chain(&op.exits).flat_map(ranks).any(may_lack))
-                .then_some(Lanes::Edge { warp, reader, source })
+            if here >> source & 1 == 0 || !splits().flat_map(ranks).any(may_lack) {
+                return None;
+            }
+            let then = || op.splits.iter().find(|split| ranks(split).any(may_lack));
+            let then = then().and_then(|split| behind(trace, op, split));
+            Some(Lanes::Edge { warp, reader, source, then })
         })
     })
+}
+
+/// Where threads come to a barrier or an intrinsic behind this one, whichever side of a condition around it they take.
+fn behind(trace: &Trace, op: &LaneOp, split: &Split) -> Option<Span> {
+    let is_outside = |splits: &[Split]| splits.iter().all(|it| it.id != split.id);
+    let outside = |span: Span| trace.barriers.iter().any(|it| it.span == span && is_outside(&it.splits));
+    let barriers = trace.tree.events().iter().skip(op.at).find_map(|event| match event {
+        Event::Barrier { span, .. } if outside(*span) => Some(*span),
+        _ => None,
+    });
+    let later = |it: &&LaneOp| it.at >= op.at && it.span != op.span && is_outside(&it.splits);
+    trace.lanes.ops().iter().find(later).map(|it| it.span).or(barriers)
 }
 
 /// In which order a guard lets in the threads of a warp.

@@ -18,8 +18,9 @@
 //! for the lanes in it. The CUDA programming guide leaves the result undefined if one of them has not exited and does
 //! not reach the same intrinsic with the same mask. An H200 hung in most kernels whose missing lanes waited at a
 //! barrier or another intrinsic, and gave wrong sums in one where they reached the same intrinsic later. If they only
-//! exited, it continued. A lane that was not in its own mask stopped the kernel with an illegal instruction. A value
-//! read from a lane that does not participate is undefined.
+//! exited, it continued, and a shuffle that read such a lane gave 0: the largest of negative numbers was 0. A lane that
+//! was not in its own mask stopped the kernel with an illegal instruction. A value read from a lane that does not
+//! participate is undefined.
 //!
 //! `__activemask()` does not synchronize. It returns the lanes that happen to run this instruction together, and
 //! these need not be all the lanes that should participate.
@@ -200,17 +201,7 @@ fn words(fault: &LaneFault) -> Words {
                 help: "read from participating lanes".to_owned(),
             }
         }
-        Lanes::Edge { reader, source, .. } => Words {
-            level: Level::Note,
-            message: format!(
-                "possible: near the bound, lane {reader} reads lane {source} with this `{name}`, and that lane does \
-                 not come"
-            ),
-            notes: vec!["a value read from a lane that does not participate is undefined"],
-            help: "let every lane of the warp reach it: guard only what accesses memory, and give the lanes beyond \
-                   the bound a neutral value"
-                .to_owned(),
-        },
+        Lanes::Edge { reader, source, then, .. } => at_the_edge(name, (reader, source), then.is_some()),
         Lanes::Chosen { mask } => Words {
             level: Level::Note,
             message: format!(
@@ -230,6 +221,27 @@ fn words(fault: &LaneFault) -> Words {
     }
 }
 
+/// What is said where a lane reads another that a bound may keep away. `waits`: whether that one meets others later.
+fn at_the_edge(name: &str, (reader, source): (u32, u32), waits: bool) -> Words {
+    let note = match waits {
+        true => "where lanes are kept away, the two may wait for each other: the kernel may hang",
+        false => {
+            "a value read from a lane that does not participate is undefined: for lanes that had exited, an H200 gave 0"
+        }
+    };
+    let help = "let every lane of the warp reach it: guard only what accesses memory, and give the lanes beyond the \
+                bound a neutral value";
+    Words {
+        level: Level::Note,
+        message: format!(
+            "possible: near the bound, lane {reader} reads lane {source} with this `{name}`, and that lane does not \
+             come"
+        ),
+        notes: vec![note],
+        help: help.to_owned(),
+    }
+}
+
 fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) -> Diagnostic {
     let Words { level, message, notes, help } = words(fault);
     let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
@@ -240,6 +252,9 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
             _ => ("these lanes", "synchronize"),
         };
         labels.push((span, format!("{who} {verb} with others here")));
+    }
+    if let Lanes::Edge { then: Some(span), .. } = fault.what {
+        labels.push((span, "the lanes that are kept away synchronize with others here".to_owned()));
     }
     if let Some(split) = &fault.split {
         if let (Lanes::Edge { .. }, SplitKind::Guard(bound)) = (fault.what, &split.kind) {
