@@ -9,7 +9,7 @@ pub(crate) mod hosts;
 mod shape;
 mod strides;
 
-use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace, weaken};
+use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace, weaken, weaken_powers};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
@@ -131,6 +131,8 @@ struct Group {
     multiples: Vec<i64>,
     /// The most that each of them can be, at each of its launches.
     most: Vec<Option<i64>>,
+    /// As in [`LaunchSite::powers`], at each of them.
+    powers: Vec<i64>,
     /// Which of the arguments are as large as there are threads, at each of its launches.
     covers: Vec<Covers>,
     /// The fewest blocks that one of them is known to have in each direction.
@@ -174,6 +176,13 @@ impl Group {
     fn most(&self, kernel: &Function) -> Vec<(String, i64)> {
         let named = self.most.iter().zip(&kernel.params).filter(|_| self.open.is_none());
         named.filter_map(|(most, param)| Some((param.name.to_string(), (*most)?))).collect()
+    }
+
+    /// The powers of two of which parameters are multiples, unless it stands for another launch, too.
+    fn powers(&self, kernel: &Function) -> Vec<(String, i64)> {
+        let named = self.powers.iter().zip(&kernel.params).filter(|_| self.open.is_none());
+        let known = named.filter(|(power, _)| **power > 1);
+        known.map(|(power, param)| (param.name.to_string(), *power)).collect()
     }
 
     /// Which parameters are as large as there are threads, unless it stands for another launch, too.
@@ -327,6 +336,7 @@ pub(crate) fn scenarios(
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let residues = group.residues(kernel);
             let most = if fixed.is_none() { group.most(kernel) } else { Vec::new() };
+            let powers = if fixed.is_none() { group.powers(kernel) } else { Vec::new() };
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args) = (group.template_args, group.args);
@@ -334,7 +344,8 @@ pub(crate) fn scenarios(
             // How many rounds there are depends on what else is given, too.
             let grid = if group.is_untied { group.grid } else { [None; 3] };
             let of_block = Setting::of(block);
-            let setting = Setting { template_args, args, residues, most, covers, grid, flat, ..of_block };
+            let setting =
+                Setting { template_args, args, residues, most, powers, covers, grid, flat, ..of_block };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_untied && fixed.is_none() {
                 _ if !is_only => Ties::Any,
@@ -435,6 +446,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
             group.flat.iter_mut().zip(launch.grid).for_each(|(flat, blocks)| *flat &= blocks == Some(1));
             weaken(&mut group.most, &launch.most);
+            weaken_powers(&mut group.powers, &launch.powers);
             let multiples = group.multiples.iter_mut().enumerate();
             let others = multiples.filter(|(at, multiple)| launch.multiples.get(*at) != Some(multiple));
             others.for_each(|(_, multiple)| *multiple = 1);
@@ -446,6 +458,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             args: launch.args.clone(),
             multiples: launch.multiples.clone(),
             most: launch.most.clone(),
+            powers: launch.powers.clone(),
             covers: launch.covers.clone(),
             grid: launch.grid,
             flat: launch.grid.map(|blocks| blocks == Some(1)),

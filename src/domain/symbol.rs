@@ -370,6 +370,18 @@ impl Symbols {
         (!id.is_per_thread()).then_some(((*base, terms), *by))
     }
 
+    /// Whether some number is the rest of a symbol, or of a sum with it.
+    #[must_use]
+    pub(crate) fn has_rest(&self, id: SymbolId) -> bool {
+        let is_rest = |key: &Rc<Key>| match &**key {
+            Key::Operation(op, dividend, _) => {
+                op.ends_with('%') && dividend.iter().any(|(of, _)| SymbolId(*of) == id)
+            }
+            _ => false,
+        };
+        self.keys.values().any(is_rest)
+    }
+
     /// Of a quotient of a multiple of another symbol: that symbol, and the quotient where it is 0.
     #[must_use]
     pub(crate) fn at_zero(&self, id: SymbolId) -> Option<(SymbolId, i64)> {

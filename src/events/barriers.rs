@@ -1,7 +1,7 @@
 //! Which block barriers ran, for which threads, and what did the others do instead?
 
 use super::Call;
-use crate::domain::{ThreadSet, Unknown};
+use crate::domain::{SymbolId, ThreadSet, Unknown};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -116,8 +116,15 @@ pub struct Split {
     pub of_loop: bool,
 }
 
-/// In which order guards let threads in.
-pub(crate) type Ranks = Vec<Arc<[u16]>>;
+/// In which order a guard lets threads in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranks {
+    /// What the guard asks for.
+    pub(crate) symbols: Vec<SymbolId>,
+    /// A number for each thread, so that where one comes, those with the same number or a smaller one do, too, and those
+    /// with a greater one may not; empty if the threads of a warp come together.
+    pub(crate) of: Vec<u16>,
+}
 
 /// How a condition that splits the block is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,9 +173,8 @@ pub struct Bound {
     pub words: String,
     /// Whether it may fall between the threads of a warp.
     pub cuts_warps: bool,
-    /// Of each guard that may fall between the threads of a warp: a number for each thread, so that where one comes, those
-    /// with the same number or a smaller one do, too, and those with a greater one may not.
-    pub ranks: Ranks,
+    /// Of each guard in it.
+    pub ranks: Vec<Arc<Ranks>>,
     /// Whether it is the same for all blocks: the number of the block is not in what is held against it.
     pub own: bool,
     /// The threads that the numbers keep out, whatever it is: the odd ones of `t % 2 == 0 && t < n`.

@@ -32,6 +32,8 @@ pub struct LaunchSite {
     pub multiples: Vec<i64>,
     /// The most that each argument can be, as far as host code asks before.
     pub most: Vec<Option<i64>>,
+    /// The power of two of which host code asks before that each argument is a multiple; 1 if of none.
+    pub powers: Vec<i64>,
     /// Which of the arguments are as large as there are threads.
     pub covers: Vec<Covers>,
     /// The definitions of that name visible from the launch that take as many arguments, by the span
@@ -106,6 +108,7 @@ impl LaunchSite {
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.covers.retain(|it| other.covers.contains(it));
         weaken(&mut self.most, &other.most);
+        weaken_powers(&mut self.powers, &other.powers);
         self.is_guessed |= other.is_guessed;
         self.is_asked_about |= other.is_asked_about;
         self.is_untied &= other.is_untied;
@@ -195,6 +198,13 @@ impl LaunchArg {
             (LaunchArg::Type(one), Some(LaunchArg::Type(other))) => in_type(one, other),
             _ => Some(self) == other,
         }
+    }
+}
+
+/// Of what powers of two numbers are multiples that are also those of another launch.
+pub(crate) fn weaken_powers(powers: &mut [i64], others: &[i64]) {
+    for (at, power) in powers.iter_mut().enumerate() {
+        *power = (*power).min(others.get(at).copied().unwrap_or(1));
     }
 }
 

@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Asks, Assumption, Blocks, Scope, Taken, Tile, WarpTile};
+use super::{Asks, Assumption, Blocks, Scope, Side, Taken, Tile, WarpTile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,6 +38,8 @@ pub(crate) struct EventTree {
     has_waiting_loop: bool,
     /// What assertions ask for, and the branches around them.
     asserted: Vec<(Asks, Branches)>,
+    /// The branches on which a block leaves a loop or a function, and does not go on behind the condition.
+    leaves: FxHashSet<u32>,
     /// Whether it may be seen when threads do something: from outside, as they print, read a clock, or launch, or by
     /// threads that come to a barrier object that one of them makes.
     is_watched: bool,
@@ -354,6 +356,21 @@ impl EventTree {
     /// What assertions ask for, and the branches around them.
     pub(crate) fn asserted(&self) -> &[(Asks, Branches)] {
         &self.asserted
+    }
+
+    /// The branches on which a block leaves a loop or a function.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = u32> {
+        self.leaves.iter().copied()
+    }
+
+    /// A block leaves a loop or a function on these branches.
+    pub(crate) fn note_leaving(&mut self, branches: &[u32]) {
+        self.leaves.extend(branches);
+    }
+
+    /// Whether a condition was asked once only, and in no loop whose rounds were run one by one.
+    pub(crate) fn is_asked_once(&self, side: Side) -> bool {
+        self.taken.values().filter(|taken| taken.side == Some(side)).count() == 1
     }
 
     /// An assertion is passed that may fail.

@@ -20,6 +20,7 @@ use crate::ir::Expr;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Branches in which the sides of a condition stand: where it holds, and where it fails.
 pub(crate) type Within = [Vec<u32>; 2];
@@ -54,12 +55,12 @@ pub(crate) struct Truth {
     /// Whether that may be so of threads of one warp.
     pub cuts_warps: bool,
     /// As in [`Bound::ranks`].
-    pub ranks: Ranks,
+    pub ranks: Vec<Arc<Ranks>>,
     /// Whether threads may differ in it at all, as far as is known.
     pub apart: bool,
     /// Why it is not decided.
     pub why: Option<Unknown>,
-    /// A number that is 0 on the side where it holds (`true`) or fails.
+    /// A number that is 0 on one side, and which: where it holds (`true`), or where it fails.
     pub zero: Option<(Int, bool)>,
     /// Where it is asked what happens in global memory: the blocks of which surely these threads, and no others,
     /// take the branch where it holds, and the one where it fails.
@@ -220,7 +221,7 @@ impl Machine<'_> {
                 mixed: false,
                 differs: !bits.is_empty() && *bits != all,
                 cuts_warps: !bits.is_whole_warps(self.shape()),
-                ranks: Ranks::new(),
+                ranks: Vec::new(),
                 apart: !bits.is_empty() && *bits != all,
                 why: None,
                 zero: None,
@@ -293,7 +294,7 @@ impl Machine<'_> {
         }
         let mut truth = undecided(all, false, Some(why()));
         (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
-        let sides = sides(difference, relation, shape);
+        let sides = sides(difference, relation, shape, &|id| self.asked_power(id));
         truth.differs = are_apart(&sides);
         truth.cuts_warps = truth.differs && sides.chunks(32).any(are_apart);
         let mut active = self.state.active.threads().map(|thread| sides[thread]);
@@ -312,9 +313,7 @@ impl Machine<'_> {
         };
         if let Some((taken, assumed)) = guard {
             truth.guard = Some((taken, vec![assumed]));
-            if truth.cuts_warps {
-                truth.ranks.extend(ranks(difference, &sides, relation, taken));
-            }
+            truth.ranks.extend(ranks(difference, &sides, relation, taken).map(Arc::new));
             if taken {
                 truth.holds = Some(truth.can_hold);
             } else {
@@ -531,7 +530,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         mixed: false,
         differs: false,
         cuts_warps: false,
-        ranks: Ranks::new(),
+        ranks: Vec::new(),
         apart: !uniform,
         why,
         zero: None,

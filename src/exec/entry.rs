@@ -36,6 +36,8 @@ pub(crate) struct Setting {
     pub residues: Vec<(String, i64, i64)>,
     /// The most that parameters can be, by name.
     pub most: Vec<(String, i64)>,
+    /// The powers of two of which parameters are multiples, by name.
+    pub powers: Vec<(String, i64)>,
     /// Which parameters are as large as there are threads, by name.
     pub covers: Vec<(String, Covers)>,
     /// The fewest blocks that a launch is known to have in each direction.
@@ -62,6 +64,7 @@ impl Setting {
             args: Vec::new(),
             residues: Vec::new(),
             most: Vec::new(),
+            powers: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
             flat: [false; 3],
@@ -151,6 +154,7 @@ fn set(settings: &mut Settings, setting: &Setting) {
     settings.pitch = setting.pitch.clone().map(Box::new);
     settings.residues.clone_from(&setting.residues);
     settings.most.clone_from(&setting.most);
+    settings.powers.clone_from(&setting.powers);
     settings.covers.clone_from(&setting.covers);
     (settings.grid, settings.flat) = (setting.grid, setting.flat);
 }

@@ -13,7 +13,7 @@ use super::tree::Together;
 use super::value::{Condition, Value};
 use crate::builtins::{self, Kind};
 use crate::codegen::sight;
-use crate::domain::{Int, Lanes, Origin, Reason, Unknown, Variation};
+use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, Unknown, Variation};
 use crate::events::{LaneMask, LaneOp, Split, SplitKind};
 use crate::ir::{Expr, ExprKind, Scalar};
 use crate::source::Span;
@@ -212,6 +212,8 @@ impl Machine<'_> {
                 exits.push(split.clone());
             }
         }
+        let mut splits = splits;
+        splits.iter_mut().chain(&mut exits).for_each(|split| self.forget_order(split));
         let op = LaneOp {
             span,
             name: Arc::from(name),
@@ -250,6 +252,13 @@ impl Machine<'_> {
             found.push(split.clone());
         }
         Some(found)
+    }
+
+    /// Forgets in which order bounds let lanes in of which the kernel asks what they leave when divided: `n % 32 == 0`.
+    fn forget_order(&self, split: &mut Split) {
+        let SplitKind::Guard(bound) = &mut split.kind else { return };
+        let is_asked = |id: &SymbolId| self.world.symbols.has_rest(*id);
+        bound.ranks.retain(|ranks| !ranks.symbols.iter().any(is_asked));
     }
 
     /// What an expression gives is only put into a variable.

@@ -176,9 +176,8 @@ impl Machine<'_> {
         let settled = row.len();
         row.extend(configuration.grid.iter().cloned());
         row.push(configuration.dynamic_bytes.clone());
-        let asked = self.asked_powers(&arguments);
-        let multiple_of = |(arg, asked): (&Option<Int>, i64)| self.multiple_of(arg.as_ref()).max(asked);
-        let multiples: Vec<i64> = arguments.iter().zip(asked).map(multiple_of).collect();
+        let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
+        let powers = self.asked_powers(&arguments);
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         let most = self.most_of_each(way, &arguments);
         let is_untied =
@@ -223,6 +222,7 @@ impl Machine<'_> {
                 rival: rival.or(special),
                 multiples: multiples.clone(),
                 most: if believed { most.clone() } else { Vec::new() },
+                powers: if believed { powers.clone() } else { Vec::new() },
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
                 is_asked_about: self.is_asked_about(&sizes),

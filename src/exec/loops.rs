@@ -13,7 +13,7 @@ use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{
-    Asks, Assumption, Bound, Differs, EndOfRound, Event, GoesOn, LoopCode, Ranks, Split, SplitKind,
+    Asks, Assumption, Bound, Differs, EndOfRound, Event, GoesOn, LoopCode, Split, SplitKind,
 };
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
@@ -424,8 +424,8 @@ impl Machine<'_> {
             if truth.differs {
                 let own = words.iter().all(Assumption::may_cut_short);
                 let (words, kept_out) = (listed(words), ThreadSet::NONE);
-                let ranks = Ranks::new();
-                let bound = Bound { words, cuts_warps: truth.cuts_warps, own, kept_out, ranks };
+                let (cuts_warps, ranks) = (truth.cuts_warps, Vec::new());
+                let bound = Bound { words, cuts_warps, own, kept_out, ranks };
                 split = Some(self.loop_split(parts, before, SplitKind::Iterations(bound)));
             }
         } else if !truth.uniform {

@@ -186,7 +186,10 @@ impl Machine<'_> {
         let may_fail =
             !matches!(&condition, Condition::Known(holds) if self.state.active.minus(holds).is_empty());
         if self.recording && may_fail {
-            let (asks, branches) = (self.asked_by(&condition), self.branches());
+            // What is not followed may ask for anything; so may one that always fails, under the conditions around it.
+            let is_followed = !matches!(&condition, Condition::Known(_)) && !has_opaque(&condition);
+            let asks = if is_followed { self.asked_by(&condition) } else { Asks::Hidden };
+            let branches = self.branches();
             self.trace.tree.note_asserted(asks, branches);
         }
     }
@@ -316,5 +319,15 @@ impl Machine<'_> {
                 std::array::from_fn(|axis| a[axis] || b[axis])
             }
         }
+    }
+}
+
+/// Whether a part of a condition is not followed.
+fn has_opaque(condition: &Condition) -> bool {
+    match condition {
+        Condition::Opaque(..) => true,
+        Condition::Known(_) | Condition::Compare { .. } => false,
+        Condition::Not(inner) => has_opaque(inner),
+        Condition::And(a, b) | Condition::Or(a, b) => has_opaque(a) || has_opaque(b),
     }
 }

@@ -34,9 +34,9 @@ impl Machine<'_> {
         match (a, b) {
             (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
             // Nobody follows a null pointer, and whether this one is null is the same for all threads.
-            (pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }), Value::Int(zero, _))
-            | (Value::Int(zero, _), pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }))
-                if zero.as_constant() == Some(0) =>
+            (pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }), Value::Int(null, _))
+            | (Value::Int(null, _), pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }))
+                if null.as_constant() == Some(0) =>
             {
                 pointer.clone()
             }

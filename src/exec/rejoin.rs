@@ -33,6 +33,9 @@ impl Machine<'_> {
             Exit::Return
         };
         self.note_together(exit);
+        if self.recording && self.mode == Mode::Device {
+            self.trace.tree.note_leaving(&state.passable);
+        }
         if !state.jumps.is_empty() {
             self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None, sides: None });
             if self.mode == Mode::Host {

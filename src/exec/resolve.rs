@@ -145,10 +145,10 @@ impl Machine<'_> {
         }
         if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned() {
             // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
-            match self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias)) {
-                true => self.lookups.passed_over += 1,
-                false => return self.type_of_alias(&alias, path),
+            if !self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias)) {
+                return self.type_of_alias(&alias, path);
             }
+            self.lookups.passed_over += 1;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             let several = self.program.several_enumerations(name);

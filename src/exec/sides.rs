@@ -8,9 +8,9 @@
 //! ```
 
 use super::value::Relation;
-use crate::domain::{Int, Shape, gcd};
+use crate::domain::{Int, Shape, SymbolId, gcd};
+use crate::events::Ranks;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// Whether some of these threads are on other sides than others.
 pub(super) fn are_apart(sides: &[i128]) -> bool {
@@ -19,11 +19,20 @@ pub(super) fn are_apart(sides: &[i128]) -> bool {
 
 /// By a number for each thread, which of them agree on a comparison whatever is not known of it: those for which each
 /// unknown number counts as much, and whose known parts lie on one side of each multiple of the common factor. A guard
-/// against a multiple of the block's extent never splits it.
-pub(super) fn sides(difference: &Int, relation: Relation, shape: Shape) -> Vec<i128> {
+/// against a multiple of the block's extent never splits it. `multiple_of`: of which number a symbol is a multiple.
+pub(super) fn sides(
+    difference: &Int,
+    relation: Relation,
+    shape: Shape,
+    multiple_of: &dyn Fn(SymbolId) -> i64,
+) -> Vec<i128> {
     let base = difference.base.spread(shape);
     if difference.terms.iter().all(|(_, factor)| factor.as_constant().is_some()) {
-        let step = difference.terms_gcd() as i64;
+        let factors = difference.terms.iter().filter_map(|(id, factor)| {
+            let factor = factor.as_constant()?;
+            Some(factor.checked_mul(multiple_of(*id)).unwrap_or(factor).unsigned_abs())
+        });
+        let step = factors.fold(0, gcd) as i64;
         return base.iter().map(|known| side(relation, *known, step)).collect();
     }
     let factors: Vec<_> = difference.terms.iter().map(|(_, factor)| factor.spread(shape)).collect();
@@ -39,7 +48,7 @@ pub(super) fn sides(difference: &Int, relation: Relation, shape: Shape) -> Vec<i
 
 /// In which order a guard lets threads in, by a number for each; `taken`: on which side it is that they come. None where
 /// unknown numbers count differently for each thread, or the comparison is no order.
-pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken: bool) -> Option<Arc<[u16]>> {
+pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken: bool) -> Option<Ranks> {
     let is_less = match relation {
         Relation::Less | Relation::LessEqual => true,
         Relation::Greater | Relation::GreaterEqual => false,
@@ -47,6 +56,10 @@ pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken:
     };
     if !difference.terms.iter().all(|(_, factor)| factor.as_constant().is_some()) {
         return None;
+    }
+    let symbols = difference.terms.iter().map(|(id, _)| *id).collect();
+    if !sides.chunks(32).any(are_apart) {
+        return Some(Ranks { symbols, of: Vec::new() });
     }
     let mut order = sides.to_vec();
     order.sort_unstable();
@@ -56,7 +69,7 @@ pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken:
         let at = order.binary_search(side).unwrap_or_default();
         (if is_less == taken { at } else { last - at }) as u16
     };
-    Some(sides.iter().map(rank).collect())
+    Some(Ranks { symbols, of: sides.iter().map(rank).collect() })
 }
 
 /// What decides on which side of a comparison a known number is, beside a multiple of `step` that is not

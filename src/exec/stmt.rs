@@ -252,13 +252,13 @@ impl Machine<'_> {
             let value = self.made_by_default(&declared, declaration.name_span);
             return Slot { value, ty: declared, reference: false };
         };
+        self.put_aside(init);
         if self.is_data_of(declaration, &declared) {
             if self.converted_in_place(init, Wanted::This(&declared)).is_none() {
                 self.effects(init);
             }
             return Slot { value: Value::Undefined, ty: declared, reference: false };
         }
-        self.put_aside(init);
         let value = self.initial(init, &declared);
         self.note_asked_in(init);
         let ty = match (&declared, &value) {

@@ -107,7 +107,7 @@ impl Guards {
             }
         }
         let mut sets = vec![passed.map_or_else(Open::new, |passed| passed.open.clone())];
-        // A block that passes by barriers stays in the loop.
+        // On the side on which a block passes by barriers, it does not leave the loop.
         let leaves = Some(interval).filter(|it| it.across.is_some() && passed.is_none());
         let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], leaves));
         for (at, around) in interval.accesses.iter().zip(&mut around) {
@@ -126,7 +126,7 @@ impl Guards {
             let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
             let deepest = deepest.map(|number| interval.accesses[number].0);
             let at = deepest.or(passed.map(|passed| passed.at)).unwrap_or(0);
-            // The first rounds of the loop whose rounds are looked at have the answer of large sizes.
+            // So has one that large sizes tell, in the first rounds of the loop whose rounds are looked at.
             let is_early = interval.of_loop.is_some() && loops.innermost[at] == interval.of_loop;
             let is_one = |branch: &&u32| {
                 is_fixed(**branch, at, loops, tree) || is_early && of_branch(**branch, tree) != Blocks::NONE

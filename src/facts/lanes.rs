@@ -13,7 +13,7 @@
 
 use super::witness::can_hold;
 use crate::domain::{Shape, ThreadSet};
-use crate::events::{Call, Event, LaneMask, LaneOp, LaneOps, Split, SplitKind, Trace};
+use crate::events::{Call, Event, LaneMask, LaneOp, LaneOps, Ranks, Split, SplitKind, Trace};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -74,13 +74,18 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             continue;
         }
         let judged = given && op.is_sure && can_hold(&op.assumptions);
+        let mut bound = None;
         let what = match &op.mask {
             LaneMask::Nobody => Some(Lanes::Gone),
             LaneMask::Active if judged && happens(op, shape) => Some(Lanes::Happens),
             LaneMask::Known(_) if judged => unnamed(op, shape)
                 .or_else(|| missing(trace, op, shape).filter(|_| is_whole))
                 .or_else(|| unread(op, shape))
-                .or_else(|| at_the_edge(trace, op, shape)),
+                .or_else(|| {
+                    let (what, split) = at_the_edge(trace, op, shape)?;
+                    bound = Some(split);
+                    Some(what)
+                }),
             LaneMask::Known(_) if given && can_hold(&op.assumptions) => chosen(op, shape),
             _ => None,
         };
@@ -89,9 +94,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             Lanes::Missing { warp, lanes, .. } => {
                 split_around(op, |split| split.before.minus(&split.taken).warp(warp) & lanes != 0)
             }
-            Lanes::Edge { .. } => {
-                op.splits.iter().chain(&op.exits).find(|split| ranks(split).next().is_some()).cloned()
-            }
+            Lanes::Edge { .. } => bound,
             Lanes::Happens => split_around(op, |split| !split.kind.is_data()),
             Lanes::Chosen { .. } => split_around(op, |split| split.kind == SplitKind::OwnData),
             _ => None,
@@ -222,23 +225,26 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
 }
 
 /// A lane of a shuffle that reads another which a bound may keep away from it: `if (i < n) v += __shfl_down_sync(~0u, v, 1);`
-/// with an `n` that is no multiple of 32.
-fn at_the_edge(trace: &Trace, op: &LaneOp, shape: Shape) -> Option<Lanes> {
+/// with an `n` that is no multiple of 32; and that bound.
+fn at_the_edge(trace: &Trace, op: &LaneOp, shape: Shape) -> Option<(Lanes, Split)> {
     // What is put into a variable may be passed over where the bound keeps the other away.
     let sources = op.sources.as_ref().filter(|_| !op.is_set_aside)?;
     let splits = || op.splits.iter().chain(&op.exits);
+    // Where whole warps come by another condition on the same numbers, it may see to that.
+    let is_whole = |of: &Ranks| {
+        let of_whole = splits().flat_map(ranks).filter(|ranks| ranks.of.is_empty());
+        of_whole.flat_map(|ranks| &ranks.symbols).any(|id| of.symbols.contains(id))
+    };
     warps(op, shape).find_map(|(warp, here)| {
         lanes_of(here).find_map(|reader| {
             let at = warp * 32 + reader as usize;
             let source = u32::from(*sources.get(at)?);
             let other = warp * 32 + source as usize;
-            let may_lack = |ranks: &Arc<[u16]>| ranks.get(other) > ranks.get(at);
-            if here >> source & 1 == 0 || !splits().flat_map(ranks).any(may_lack) {
-                return None;
-            }
-            let then = || op.splits.iter().find(|split| ranks(split).any(may_lack));
-            let then = then().and_then(|split| behind(trace, op, split));
-            Some(Lanes::Edge { warp, reader, source, then })
+            let may_lack = |ranks: &Arc<Ranks>| ranks.of.get(other) > ranks.of.get(at) && !is_whole(ranks);
+            let split = splits().find(|split| here >> source & 1 == 1 && ranks(split).any(may_lack))?;
+            let stays = op.splits.iter().any(|it| std::ptr::eq(it, split));
+            let then = if stays { behind(trace, op, split) } else { None };
+            Some((Lanes::Edge { warp, reader, source, then }, split.clone()))
         })
     })
 }
@@ -255,8 +261,8 @@ fn behind(trace: &Trace, op: &LaneOp, split: &Split) -> Option<Span> {
     trace.lanes.ops().iter().find(later).map(|it| it.span).or(barriers)
 }
 
-/// In which order a guard lets in the threads of a warp.
-fn ranks(split: &Split) -> impl Iterator<Item = &Arc<[u16]>> {
+/// In which order guards let in the threads of a warp.
+fn ranks(split: &Split) -> impl Iterator<Item = &Arc<Ranks>> {
     let bound = match &split.kind {
         SplitKind::Guard(bound) => Some(bound),
         _ => None,

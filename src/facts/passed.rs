@@ -32,10 +32,13 @@ pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
             let is_free = tree
                 .taken(*branch)
                 .is_none_or(|taken| taken.blocks == Blocks::ALL || taken.asks == Asks::Data);
-            if is_known || is_free || is_ruled_out(other, tree) {
+            // What a block leaves on that side it does not do.
+            if is_known || is_free || may_leave_on(other, tree) || is_ruled_out(other, tree) {
                 continue;
             }
             let side = side_of(other, tree).filter(|side| matches!(side.is, Is::Holds(_)));
+            // In rounds that are run one by one, what a side does may decide whether there is another.
+            let side = side.filter(|side| tree.is_asked_once(*side));
             let Some(side) = side else { continue };
             let taken = branches[..depth].iter().copied().chain([other]);
             let open = taken.filter(|branch| is_open(*branch, tree)).collect();
@@ -47,6 +50,12 @@ pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
         }
     }
     found
+}
+
+/// Whether a block that takes a branch may leave a loop or a function: on that branch, or on another that asks for the same.
+fn may_leave_on(branch: u32, tree: &EventTree) -> bool {
+    let asks = |branch: u32| tree.taken(branch).map_or(&Asks::Hidden, |taken| &taken.asks);
+    tree.leaves().any(|left| left == branch || !is_apart(asks(left), asks(branch)))
 }
 
 /// Whether an assertion may say that no block takes a branch: it stands under it, or asks for the same.

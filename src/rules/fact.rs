@@ -203,6 +203,7 @@ fn place_words(case: &Case<'_>, edits: &[Edit]) -> String {
     };
     let (loops, statements): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(closes);
     let mut places: Vec<String> = statements.iter().map(|edit| (case.place)(edit.span)).collect();
+    places.dedup();
     // `tail.cu:7, :8 and :9`
     let file = places.first().and_then(|place| Some(place.rsplit_once(':')?.0.to_owned()));
     for place in places.iter_mut().skip(1) {

@@ -29,6 +29,8 @@ pub struct Settings {
     pub member_types: Vec<(Name, Ty)>,
     /// As in [`Setting::most`](crate::exec::entry::Setting::most).
     pub most: Vec<(String, i64)>,
+    /// As in [`Setting::powers`](crate::exec::entry::Setting::powers).
+    pub powers: Vec<(String, i64)>,
     /// As in [`Setting::covers`](crate::exec::entry::Setting::covers).
     pub covers: Vec<(String, Covers)>,
     /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
@@ -71,6 +73,7 @@ impl Default for Settings {
             residues: Vec::new(),
             member_types: Vec::new(),
             most: Vec::new(),
+            powers: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
             flat: [false; 3],
