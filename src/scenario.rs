@@ -5,17 +5,19 @@
 //! that is only an assumption. Of the last kinds several shapes are run, and a verdict that they
 //! do not share is not a verdict.
 
+mod group;
 pub(crate) mod hosts;
 mod shape;
 mod strides;
 
-use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace, weaken, weaken_powers};
+use crate::events::{Access, LaunchArg, LaunchSite, Refuted, Ties, Trace, weaken, weaken_powers};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
 use crate::ir::{Function, Lambda, TemplateParam};
 use crate::shape::{BlockFrom, BlockOption};
 use crate::source::Span;
+use group::Group;
 use shape::Search;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -114,81 +116,6 @@ impl Scenario {
         };
         let args: Vec<String> = self.setting.template_args.iter().map(word).collect();
         format!("{}<{}>", kernel.name, args.join(", "))
-    }
-}
-
-/// Launches of one kernel with the same block and template arguments.
-#[derive(Clone, Debug)]
-struct Group {
-    /// The block, as far as known.
-    block: [Option<i64>; 3],
-    /// As in [`LaunchSite::warps`], at each of its launches.
-    warps: [bool; 3],
-    template_args: Vec<LaunchArg>,
-    /// The arguments on which all its launches agree.
-    args: Vec<Option<i64>>,
-    /// Of what numbers the others are multiples, as far as they agree on it.
-    multiples: Vec<i64>,
-    /// The most that each of them can be, at each of its launches.
-    most: Vec<Option<i64>>,
-    /// As in [`LaunchSite::powers`], at each of them.
-    powers: Vec<i64>,
-    /// Which of the arguments are as large as there are threads, at each of its launches.
-    covers: Vec<Covers>,
-    /// The fewest blocks that one of them is known to have in each direction.
-    grid: [Option<i64>; 3],
-    /// The directions in which each of them is known to have one block.
-    flat: [bool; 3],
-    /// As in [`LaunchSite::is_untied`], of each of its launches.
-    is_untied: bool,
-    /// The first of its launches.
-    span: Span,
-    /// What keeps them from happening.
-    refuted: Option<Arc<Refuted>>,
-    /// Another kernel that each of them may mean.
-    rival: Option<Span>,
-    /// A launch that is taken to be like these, and of whose block less is known.
-    open: Option<Span>,
-    /// Whether host code limits the block at each of them, and it is the one at the limit.
-    is_at_limit: bool,
-    /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
-    dynamic_bytes: Option<(u64, Span)>,
-    /// The fewest but none that one of them is known to give, and which does.
-    least_dynamic: Option<(u64, Span)>,
-    /// The first that gives none.
-    no_dynamic: Option<Span>,
-}
-
-impl Group {
-    /// The block as far as it is known, or likely.
-    fn likely_block(&self) -> [Option<i64>; 3] {
-        std::array::from_fn(|axis| self.block[axis].or(self.warps[axis].then_some(32)))
-    }
-
-    /// The arguments that are not known, but to be multiples of a number: as in [`Setting::residues`].
-    fn residues(&self, kernel: &Function) -> Vec<(String, i64, i64)> {
-        let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
-        let open = args.filter(|((arg, multiple), _)| arg.is_none() && **multiple > 1);
-        open.map(|((_, multiple), param)| (param.name.to_string(), *multiple, 0)).collect()
-    }
-
-    /// The most that parameters can be that are not known, unless it stands for another launch, too.
-    fn most(&self, kernel: &Function) -> Vec<(String, i64)> {
-        let named = self.most.iter().zip(&kernel.params).filter(|_| self.open.is_none());
-        named.filter_map(|(most, param)| Some((param.name.to_string(), (*most)?))).collect()
-    }
-
-    /// The powers of two of which parameters are multiples, unless it stands for another launch, too.
-    fn powers(&self, kernel: &Function) -> Vec<(String, i64)> {
-        let named = self.powers.iter().zip(&kernel.params).filter(|_| self.open.is_none());
-        let known = named.filter(|(power, _)| **power > 1);
-        known.map(|(power, param)| (param.name.to_string(), *power)).collect()
-    }
-
-    /// Which parameters are as large as there are threads, unless it stands for another launch, too.
-    fn covers(&self, kernel: &Function) -> Vec<(String, Covers)> {
-        let named = |it: &Covers| Some((kernel.params.get(it.arg)?.name.to_string(), *it));
-        self.covers.iter().filter(|_| self.open.is_none()).filter_map(named).collect()
     }
 }
 
