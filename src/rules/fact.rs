@@ -202,14 +202,7 @@ fn place_words(case: &Case<'_>, edits: &[Edit]) -> String {
         (case.text)(Span { end: at + 1, ..edit.span }) == "}"
     };
     let (loops, statements): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(closes);
-    let mut places: Vec<String> = statements.iter().map(|edit| (case.place)(edit.span)).collect();
-    places.dedup();
-    // `tail.cu:7, :8 and :9`
-    let file = places.first().and_then(|place| Some(place.rsplit_once(':')?.0.to_owned()));
-    for place in places.iter_mut().skip(1) {
-        let line = file.as_deref().and_then(|file| place.strip_prefix(file));
-        *place = line.map(str::to_owned).unwrap_or_else(|| place.clone());
-    }
+    let places: Vec<String> = statements.iter().map(|edit| (case.place)(edit.span)).collect();
     let before = match places.as_slice() {
         [] => None,
         [place] => Some(format!("before the statement at {place}")),
