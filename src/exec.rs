@@ -15,6 +15,7 @@ mod alternatives;
 mod arithmetic;
 mod arrays;
 mod as_truth;
+mod asked;
 mod assembly;
 mod assign;
 mod associated;

@@ -147,8 +147,8 @@ pub struct KernelRun {
     pub open_launch: Option<Span>,
     /// Whether host code limits the block by `min`, and it is the one at the limit.
     pub is_at_limit: bool,
-    /// The array that the block just fills, if that is why it is this one.
-    pub fills: Option<String>,
+    /// The arrays that the block just fills, if that is why it is this one.
+    pub fills: Vec<String>,
     /// Why no block is known, if none is.
     pub misfit: Option<String>,
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
@@ -619,31 +619,29 @@ impl KernelRun {
     /// The block, and where it is from or why it is this one.
     fn assumed_words(&self) -> String {
         let [x, y, z] = self.block;
-        match self.fills.as_ref().filter(|names| !self.has_more_elements(names)) {
-            Some(names) if self.is_filled(names) => {
-                format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{names}`")
+        let names = self.fills.join("` and `");
+        match self.elements_and_threads() {
+            _ if self.fills.is_empty() => {
+                format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from))
             }
-            Some(names) => format!("block of ({x}, {y}, {z}) assumed: its accesses stay inside `{names}`"),
-            None => format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from)),
+            // Several rows for each thread do not tell how many threads there are.
+            Some((array, elements, threads))
+                if array.dimensions.len() > 1 && elements >= threads.saturating_mul(2) =>
+            {
+                format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from))
+            }
+            Some((_, elements, threads)) if !elements.is_multiple_of(threads) => {
+                format!("block of ({x}, {y}, {z}) assumed: its accesses stay inside `{names}`")
+            }
+            _ => format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{names}`"),
         }
     }
 
-    /// Whether the array that no larger block leaves has several rows for each of its threads.
-    fn has_more_elements(&self, names: &str) -> bool {
-        self.elements_and_threads(names).is_some_and(|(array, elements, threads)| {
-            array.dimensions.len() > 1 && elements >= threads.saturating_mul(2)
-        })
-    }
-
-    /// Whether each of its threads may have as many elements of that array as any other; also if that is not known.
-    fn is_filled(&self, names: &str) -> bool {
-        self.elements_and_threads(names).is_none_or(|(_, elements, threads)| elements.is_multiple_of(threads))
-    }
-
-    /// The first of these arrays, the number of its elements, and that of the threads.
-    fn elements_and_threads(&self, names: &str) -> Option<(&Array, u64, u64)> {
-        let name = names.split('`').next().unwrap_or(names);
-        let array = self.trace.arrays.iter().find(|array| array.name == name)?;
+    /// The first of the arrays that the block fills, the number of its elements, and that of the threads; None if these
+    /// are not known.
+    fn elements_and_threads(&self) -> Option<(&Array, u64, u64)> {
+        let name = self.fills.first()?;
+        let array = self.trace.arrays.iter().find(|array| array.name == *name)?;
         let elements: Option<u64> = array.dimensions.iter().copied().product();
         let threads: u64 = self.block.iter().map(|extent| u64::from(*extent)).product();
         Some((array, elements?, threads.max(1)))

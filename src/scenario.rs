@@ -56,8 +56,8 @@ pub(crate) struct Scenario {
     pub least_dynamic: Option<(u64, Span)>,
     /// The first that gives none.
     pub no_dynamic: Option<Span>,
-    /// The array that the block just fills, if that is why it is this one.
-    pub fills: Option<String>,
+    /// The arrays that the block just fills, if that is why it is this one.
+    pub fills: Vec<String>,
     /// An array that every block leaves that was tried, so that none is known.
     pub misfit: Option<String>,
     /// Other shapes that are as likely; a verdict has to hold for those of them that leave no array, too.
@@ -85,7 +85,7 @@ impl Scenario {
             dynamic_bytes: None,
             least_dynamic: None,
             no_dynamic: None,
-            fills: None,
+            fills: Vec::new(),
             misfit: None,
             alternatives: Vec::new(),
             left_out: 0,

@@ -93,11 +93,10 @@ impl World {
         Some(Int::symbol(symbol))
     }
 
-    /// The same number with a quotient in place of a dividend that is taken less its rest: `n - n % 256` is
-    /// `256 * (n / 256)`, where all threads share `n`.
-    pub(crate) fn without_rest(&mut self, sum: Int) -> Int {
-        let lessened = sum.terms.iter().find_map(|(id, factor)| {
-            let ((_, terms), _) = self.symbols.divided(*id)?;
+    /// The same number with `256 * (n / 256)` in place of `n - n % 256`, where all threads share `n`.
+    pub(crate) fn with_remainder_folded(&mut self, sum: Int) -> Int {
+        let folded = sum.terms.iter().find_map(|(id, factor)| {
+            let ((_, terms), _) = self.symbols.uniform_remainder(*id)?;
             let times = factor.as_constant()?.checked_neg()?;
             let holds = |(of, factor): &(SymbolId, i64)| {
                 let (wanted, mut terms) = (factor.checked_mul(times), sum.terms.iter());
@@ -105,26 +104,24 @@ impl World {
             };
             (!terms.is_empty() && terms.iter().all(holds)).then_some(*id)
         });
-        let Some(rest) = lessened else { return sum };
-        self.told_rest(&sum, rest).unwrap_or(sum)
+        folded.and_then(|remainder| self.with_remainder_expanded(&sum, remainder)).unwrap_or(sum)
     }
 
-    /// The same number with what a rest is made of in its place: `n - 256 * (n / 256)` for `n % 256`, where all threads
-    /// share `n`.
-    pub(crate) fn told_rest(&mut self, sum: &Int, rest: SymbolId) -> Option<Int> {
-        let ((base, terms), divisor) = self.symbols.divided(rest)?;
-        let (_, times) = sum.terms.iter().find(|(id, _)| *id == rest)?;
+    /// The same number with `n - 256 * (n / 256)` in place of a remainder, `n % 256`, where all threads share `n`.
+    pub(crate) fn with_remainder_expanded(&mut self, sum: &Int, remainder: SymbolId) -> Option<Int> {
+        let ((base, terms), divisor) = self.symbols.uniform_remainder(remainder)?;
+        let (_, times) = sum.terms.iter().find(|(id, _)| *id == remainder)?;
         let times = times.as_constant()?;
         let terms = terms.into_iter().map(|(id, factor)| (id, Lanes::constant(factor))).collect();
         let dividend = Int::of(Lanes::constant(base), terms);
         let quotient = self.symbolic_operation("/", &dividend, &Int::constant(divisor), 0).ok()?;
-        if let (Some(id), Some(division)) = (quotient.as_symbol(), self.rounding.of(rest))
+        if let (Some(id), Some(division)) = (quotient.as_symbol(), self.rounding.of(remainder))
             && self.rounding.note(id, false, division)
         {
             self.relied_on_signs.set(true);
         }
-        let told = self.sub(&dividend, &self.scale(&quotient, divisor));
-        let more = self.scale(&self.sub(&told, &Int::symbol(rest)), times);
+        let expanded = self.sub(&dividend, &self.scale(&quotient, divisor));
+        let more = self.scale(&self.sub(&expanded, &Int::symbol(remainder)), times);
         Some(Int { sight: sum.sight, ..self.add(sum, &more) })
     }
 

@@ -16,7 +16,7 @@
 //! Where all lanes of a warp read `d` from one address, or get it from one lane, they have the same number, and it
 //! cancels between them: `d + lane` are neighbours.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -180,6 +180,8 @@ pub(crate) struct Symbols {
     keys: FxHashMap<SymbolId, Rc<Key>>,
     /// Values that symbols have on what was assumed of a loop.
     likely: FxHashMap<SymbolId, i64>,
+    /// Those of which, or of a sum with which, a remainder was asked for.
+    with_remainder: FxHashSet<SymbolId>,
     /// What stands for the numbers of warps in requests of a single one.
     within_warps: FxHashMap<SymbolId, SymbolId>,
 }
@@ -264,6 +266,12 @@ impl Symbols {
         let of_warp = self.is_of_warp(&key);
         let (name, factors) = (Cow::Owned(name), smallvec![id]);
         self.list.push(Symbol { name, origin, named, compiled, among_blocks, of_warp, low, high, factors });
+        if let Key::Operation(op, dividend, _) = &key
+            && op.ends_with('%')
+        {
+            let ids = dividend.iter().map(|(id, _)| *id).filter(|id| *id != SymbolId::CONSTANT);
+            self.with_remainder.extend(ids.map(SymbolId));
+        }
         let key = Rc::new(key);
         self.keys.insert(id, Rc::clone(&key));
         self.by_key.insert(key, id);
@@ -359,10 +367,10 @@ impl Symbols {
         }
     }
 
-    /// Of a rest of numbers that all threads share, divided by a constant: what is divided, as its constant part and each
-    /// symbol with its factor, and by what.
+    /// Of a remainder of numbers that all threads share, by a constant: what is divided, as its constant part and each symbol
+    /// with its factor, and the constant.
     #[must_use]
-    pub(crate) fn divided(&self, id: SymbolId) -> Option<(Sum, i64)> {
+    pub(crate) fn uniform_remainder(&self, id: SymbolId) -> Option<(Sum, i64)> {
         let Key::Operation("%", dividend, divisor) = self.key(id)? else { return None };
         let [(SymbolId::CONSTANT, by @ 1..)] = divisor.as_slice() else { return None };
         let [(SymbolId::CONSTANT, base), terms @ ..] = dividend.as_slice() else { return None };
@@ -370,16 +378,10 @@ impl Symbols {
         (!id.is_per_thread()).then_some(((*base, terms), *by))
     }
 
-    /// Whether some number is the rest of a symbol, or of a sum with it.
+    /// Whether a remainder of a symbol, or of a sum with it, was asked for.
     #[must_use]
-    pub(crate) fn has_rest(&self, id: SymbolId) -> bool {
-        let is_rest = |key: &Rc<Key>| match &**key {
-            Key::Operation(op, dividend, _) => {
-                op.ends_with('%') && dividend.iter().any(|(of, _)| SymbolId(*of) == id)
-            }
-            _ => false,
-        };
-        self.keys.values().any(is_rest)
+    pub(crate) fn has_remainder(&self, id: SymbolId) -> bool {
+        self.with_remainder.contains(&id)
     }
 
     /// Of a quotient of a multiple of another symbol: that symbol, and the quotient where it is 0.

@@ -168,7 +168,7 @@ impl Machine<'_> {
         });
         let result = match (op, self.mode) {
             (BinaryOp::Add | BinaryOp::Sub | BinaryOp::And, Mode::Device) => {
-                result.map(|int| self.world.without_rest(int))
+                result.map(|int| self.world.with_remainder_folded(int))
             }
             _ => result,
         };

@@ -257,7 +257,7 @@ impl Machine<'_> {
     /// Forgets in which order bounds let lanes in of which the kernel asks what they leave when divided: `n % 32 == 0`.
     fn forget_order(&self, split: &mut Split) {
         let SplitKind::Guard(bound) = &mut split.kind else { return };
-        let is_asked = |id: &SymbolId| self.world.symbols.has_rest(*id);
+        let is_asked = |id: &SymbolId| self.world.symbols.has_remainder(*id);
         bound.ranks.retain(|ranks| !ranks.symbols.iter().any(is_asked));
     }
 

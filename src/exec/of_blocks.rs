@@ -186,7 +186,8 @@ impl Machine<'_> {
         let may_fail =
             !matches!(&condition, Condition::Known(holds) if self.state.active.minus(holds).is_empty());
         if self.recording && may_fail {
-            // What is not followed may ask for anything; so may one that always fails, under the conditions around it.
+            // An assertion that is not followed may ask for anything. One that always fails asks for what the conditions
+            // around it do, which is not looked into.
             let is_followed = !matches!(&condition, Condition::Known(_)) && !has_opaque(&condition);
             let asks = if is_followed { self.asked_by(&condition) } else { Asks::Hidden };
             let branches = self.branches();

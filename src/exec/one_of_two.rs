@@ -86,7 +86,7 @@ impl Machine<'_> {
         let (multiple, rest) = self.without_multiple(&difference, zero).or_else(|| {
             // What `n % 256` is made of.
             let (rest, _) = zero.terms.first()?;
-            let told = self.world.told_rest(zero, *rest)?;
+            let told = self.world.with_remainder_expanded(zero, *rest)?;
             self.without_multiple(&difference, &told)
         })?;
         Some((rest, if *side { y.clone() } else { self.world.add(y, &multiple) }))

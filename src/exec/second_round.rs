@@ -11,7 +11,7 @@
 
 use super::machine::Machine;
 use super::value::{Condition, Relation};
-use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId};
+use crate::domain::{AmongBlocks, Int, Origin, SymbolId};
 use crate::events::GoesOn;
 
 impl Machine<'_> {
@@ -72,26 +72,6 @@ impl Machine<'_> {
             true if is_given || second().is_some_and(|second| relation.holds(second)) => GoesOn::Surely,
             _ => GoesOn::Perhaps,
         }
-    }
-
-    /// The most that a parameter can be at the launches that there are.
-    fn most_of(&self, id: SymbolId) -> Option<i64> {
-        let Some(Key::Named(key)) = self.world.symbols.name_key(id) else { return None };
-        let name = key.strip_prefix("parameter ")?;
-        self.settings.most.iter().find(|(of, _)| of == name).map(|(_, most)| *most)
-    }
-
-    /// The power of two of which a number is a multiple by what host code asks before it launches the kernel: a parameter,
-    /// or what is multiplied with one.
-    pub(super) fn asked_power(&self, id: SymbolId) -> i64 {
-        let symbols = &self.world.symbols;
-        let of_parameter = |id: SymbolId| {
-            let Some(Key::Named(key)) = symbols.name_key(id) else { return None };
-            let name = key.strip_prefix("parameter ")?;
-            self.settings.powers.iter().find(|(of, _)| of == name).map(|(_, power)| *power)
-        };
-        let powers = symbols.get(id).factors.iter().filter_map(|of| of_parameter(*of));
-        powers.fold(1, |all: i64, power| all.saturating_mul(power))
     }
 
     /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the

@@ -126,7 +126,7 @@ impl Guards {
             let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
             let deepest = deepest.map(|number| interval.accesses[number].0);
             let at = deepest.or(passed.map(|passed| passed.at)).unwrap_or(0);
-            // So has one that large sizes tell, in the first rounds of the loop whose rounds are looked at.
+            // A condition that large sizes decide has one in the first rounds, which are looked at here.
             let is_early = interval.of_loop.is_some() && loops.innermost[at] == interval.of_loop;
             let is_one = |branch: &&u32| {
                 is_fixed(**branch, at, loops, tree) || is_early && of_branch(**branch, tree) != Blocks::NONE

@@ -74,18 +74,13 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             continue;
         }
         let judged = given && op.is_sure && can_hold(&op.assumptions);
-        let mut bound = None;
         let what = match &op.mask {
             LaneMask::Nobody => Some(Lanes::Gone),
             LaneMask::Active if judged && happens(op, shape) => Some(Lanes::Happens),
             LaneMask::Known(_) if judged => unnamed(op, shape)
                 .or_else(|| missing(trace, op, shape).filter(|_| is_whole))
                 .or_else(|| unread(op, shape))
-                .or_else(|| {
-                    let (what, split) = at_the_edge(trace, op, shape)?;
-                    bound = Some(split);
-                    Some(what)
-                }),
+                .or_else(|| at_the_edge(trace, op, shape)),
             LaneMask::Known(_) if given && can_hold(&op.assumptions) => chosen(op, shape),
             _ => None,
         };
@@ -94,7 +89,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             Lanes::Missing { warp, lanes, .. } => {
                 split_around(op, |split| split.before.minus(&split.taken).warp(warp) & lanes != 0)
             }
-            Lanes::Edge { .. } => bound,
+            Lanes::Edge { warp, reader, source, .. } => bound_between(op, warp, (reader, source)).cloned(),
             Lanes::Happens => split_around(op, |split| !split.kind.is_data()),
             Lanes::Chosen { .. } => split_around(op, |split| split.kind == SplitKind::OwnData),
             _ => None,
@@ -225,28 +220,32 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
 }
 
 /// A lane of a shuffle that reads another which a bound may keep away from it: `if (i < n) v += __shfl_down_sync(~0u, v, 1);`
-/// with an `n` that is no multiple of 32; and that bound.
-fn at_the_edge(trace: &Trace, op: &LaneOp, shape: Shape) -> Option<(Lanes, Split)> {
+/// with an `n` that is no multiple of 32.
+fn at_the_edge(trace: &Trace, op: &LaneOp, shape: Shape) -> Option<Lanes> {
     // What is put into a variable may be passed over where the bound keeps the other away.
     let sources = op.sources.as_ref().filter(|_| !op.is_set_aside)?;
+    warps(op, shape).find_map(|(warp, here)| {
+        lanes_of(here).find_map(|reader| {
+            let source = u32::from(*sources.get(warp * 32 + reader as usize)?);
+            let bound = bound_between(op, warp, (reader, source)).filter(|_| here >> source & 1 == 1)?;
+            let has_left = op.exits.iter().any(|exit| std::ptr::eq(exit, bound));
+            let then = if has_left { None } else { behind(trace, op, bound) };
+            Some(Lanes::Edge { warp, reader, source, then })
+        })
+    })
+}
+
+/// The bound that may keep a lane of a warp away where another comes.
+fn bound_between(op: &LaneOp, warp: usize, (comes, other): (u32, u32)) -> Option<&Split> {
     let splits = || op.splits.iter().chain(&op.exits);
     // Where whole warps come by another condition on the same numbers, it may see to that.
     let is_whole = |of: &Ranks| {
         let of_whole = splits().flat_map(ranks).filter(|ranks| ranks.of.is_empty());
         of_whole.flat_map(|ranks| &ranks.symbols).any(|id| of.symbols.contains(id))
     };
-    warps(op, shape).find_map(|(warp, here)| {
-        lanes_of(here).find_map(|reader| {
-            let at = warp * 32 + reader as usize;
-            let source = u32::from(*sources.get(at)?);
-            let other = warp * 32 + source as usize;
-            let may_lack = |ranks: &Arc<Ranks>| ranks.of.get(other) > ranks.of.get(at) && !is_whole(ranks);
-            let split = splits().find(|split| here >> source & 1 == 1 && ranks(split).any(may_lack))?;
-            let stays = op.splits.iter().any(|it| std::ptr::eq(it, split));
-            let then = if stays { behind(trace, op, split) } else { None };
-            Some((Lanes::Edge { warp, reader, source, then }, split.clone()))
-        })
-    })
+    let rank = |ranks: &Ranks, lane: u32| ranks.of.get(warp * 32 + lane as usize).copied();
+    let may_lack = |ranks: &Arc<Ranks>| rank(ranks, other) > rank(ranks, comes) && !is_whole(ranks);
+    splits().find(|split| ranks(split).any(may_lack))
 }
 
 /// Where threads come to a barrier or an intrinsic behind this one, whichever side of a condition around it they take.

@@ -32,7 +32,7 @@ pub(super) fn sides(tree: &EventTree) -> Vec<PassedBy> {
             let is_free = tree
                 .taken(*branch)
                 .is_none_or(|taken| taken.blocks == Blocks::ALL || taken.asks == Asks::Data);
-            // What a block leaves on that side it does not do.
+            // A block that leaves on that side does not come to what follows.
             if is_known || is_free || may_leave_on(other, tree) || is_ruled_out(other, tree) {
                 continue;
             }

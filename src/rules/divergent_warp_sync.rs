@@ -84,7 +84,9 @@
 //! ## Limits
 //! - Targets before 7.0 are not checked.
 //! - The block must be given, and known numbers must decide which lanes arrive, or each lane by what it reads for itself.
-//!   A condition on a run-time bound counts only where a shuffle reads a lane that it may keep away.
+//!   A condition on a run-time bound counts only where a shuffle reads a lane that it may keep away, and uses the value
+//!   at once. Bounds of loops do not count, nor do bounds of which the kernel asks for a remainder (`n % 32 == 0`), or
+//!   that another condition holds against whole warps.
 //! - A mask may contain lanes that have exited or that the block does not have: that is allowed and not reported.
 //! - Lanes may reach the same intrinsic with the same mask in another statement: only how often they arrive counts.
 //!   Whether these statements pair up as intended is not checked.
@@ -224,7 +226,7 @@ fn words(fault: &LaneFault) -> Words {
 /// What is said where a lane reads another that a bound may keep away. `waits`: whether that one meets others later.
 fn at_the_edge(name: &str, (reader, source): (u32, u32), waits: bool) -> Words {
     let note = match waits {
-        true => "where lanes are kept away, the two may wait for each other: the kernel may hang",
+        true => "lanes that skip it wait elsewhere for those that are here: the kernel may hang",
         false => {
             "a value read from a lane that does not participate is undefined: for lanes that had exited, an H200 gave 0"
         }
@@ -234,8 +236,8 @@ fn at_the_edge(name: &str, (reader, source): (u32, u32), waits: bool) -> Words {
     Words {
         level: Level::Note,
         message: format!(
-            "possible: near the bound, lane {reader} reads lane {source} with this `{name}`, and that lane does not \
-             come"
+            "possible: near the bound, lane {reader} reads lane {source} with this `{name}`, but lane {source} does not \
+             reach it"
         ),
         notes: vec![note],
         help: help.to_owned(),
@@ -254,11 +256,11 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
         labels.push((span, format!("{who} {verb} with others here")));
     }
     if let Lanes::Edge { then: Some(span), .. } = fault.what {
-        labels.push((span, "the lanes that are kept away synchronize with others here".to_owned()));
+        labels.push((span, "lanes that skip it wait here".to_owned()));
     }
     if let Some(split) = &fault.split {
         if let (Lanes::Edge { .. }, SplitKind::Guard(bound)) = (fault.what, &split.kind) {
-            notes.insert(0, format!("all lanes come only if {}", bound.words));
+            notes.insert(0, format!("all lanes reach it only if {}", bound.words));
         }
         let words = match fault.what {
             Lanes::Edge { .. } => "near the bound, this condition splits the lanes of a warp".to_owned(),

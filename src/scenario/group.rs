@@ -53,7 +53,8 @@ impl Group {
         std::array::from_fn(|axis| self.block[axis].or(self.warps[axis].then_some(32)))
     }
 
-    /// The arguments that are not known, but to be multiples of a number: as in [`Setting::residues`](crate::exec::entry::Setting::residues).
+    /// The arguments that are not known, but to be multiples of a number, as in
+    /// [`Setting::residues`](crate::exec::entry::Setting::residues).
     pub(super) fn residues(&self, kernel: &Function) -> Vec<(String, i64, i64)> {
         let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
         let open = args.filter(|((arg, multiple), _)| arg.is_none() && **multiple > 1);

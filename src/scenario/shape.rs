@@ -171,7 +171,7 @@ impl Search<'_, '_> {
     /// The block that subscripts imply; where its threads leave an array, since each has several places there,
     /// the largest that is half as high or wide, or a quarter, and so on.
     fn implied_or_less(&mut self, block: [u32; 3], arrays: &[String], most: u32) -> Option<Scenario> {
-        let mut filled = arrays.join("` and `");
+        let mut filled = arrays.to_vec();
         // With a third coordinate there are too many ways to have less.
         let most_halvings = if self.is_deep == Some(true) { 1 } else { block[0].max(block[1]).ilog2() };
         for halvings in 0..most_halvings {
@@ -186,7 +186,7 @@ impl Search<'_, '_> {
                     continue;
                 }
                 match self.overrun(shape) {
-                    Some(overrun) => filled = overrun.array,
+                    Some(overrun) => filled = vec![overrun.array],
                     // What changes with the block is no constant that implies it.
                     None => {
                         let same = implied(self.trace(shape)).is_some_and(|(again, _)| again == block);
@@ -224,14 +224,14 @@ impl Search<'_, '_> {
             return match extent.and_then(|(length, array)| Some((tidy(u32::try_from(length).ok()?), array))) {
                 Some((n, array)) if n > more && n <= 1024 && self.overrun([n, 1, 1]).is_none() => {
                     let array = self.trace([n, 1, 1]).arrays[array].name.clone();
-                    self.filling([n, 1, 1], array)
+                    self.filling([n, 1, 1], vec![array])
                 }
                 _ => self.of([usual, 1, 1], BlockFrom::Default, as_likely),
             };
         };
         let most = tidy(overrun.thread);
         match most == usual || most > usual && self.fills(most) {
-            true => self.filling([most, 1, 1], overrun.array),
+            true => self.filling([most, 1, 1], vec![overrun.array]),
             false => self.of([usual, 1, 1], BlockFrom::Default, vec![[less, 1, 1]]),
         }
     }
@@ -255,7 +255,7 @@ impl Search<'_, '_> {
         match most {
             // One thread alone would fill any array.
             0 | 1 => self.misfit(overrun.array),
-            _ if self.fills(most) => self.filling([most, 1, 1], overrun.array),
+            _ if self.fills(most) => self.filling([most, 1, 1], vec![overrun.array]),
             // Nobody launches a part of a warp for the room that an array happens to leave.
             _ if most < 32 => self.misfit(overrun.array),
             _ => {
@@ -312,10 +312,10 @@ impl Search<'_, '_> {
                 let larger = overruns.iter().find(|(threads, _)| *threads > size(first));
                 let only = others.iter().all(|other| size(other) < size(first));
                 return match larger {
-                    Some((_, overrun)) if only => self.filling(*first, overrun.array.clone()),
+                    Some((_, overrun)) if only => self.filling(*first, vec![overrun.array.clone()]),
                     Some((_, overrun)) if !is_first => {
                         let alternatives = others.clone();
-                        Scenario { alternatives, ..self.filling(*first, overrun.array.clone()) }
+                        Scenario { alternatives, ..self.filling(*first, vec![overrun.array.clone()]) }
                     }
                     _ => self.of(*first, from, others.clone()),
                 };
@@ -338,16 +338,16 @@ impl Search<'_, '_> {
         let mut fuller = overruns.iter().filter_map(|(_, overrun)| Some((rows(overrun)?, overrun)));
         let (rows, overrun) = fuller.find(|(rows, _)| *rows > y && z == 1)?;
         let array = overrun.array.clone();
-        self.overrun([x, rows, 1]).is_none().then(|| self.filling([x, rows, 1], array))
+        self.overrun([x, rows, 1]).is_none().then(|| self.filling([x, rows, 1], vec![array]))
     }
 
     fn of(&self, block: [u32; 3], block_from: BlockFrom, alternatives: Vec<[u32; 3]>) -> Scenario {
         Scenario { block_from, alternatives, ..Scenario::of(self.setting(block)) }
     }
 
-    /// The block that just fills an array.
-    fn filling(&self, block: [u32; 3], array: String) -> Scenario {
-        Scenario { fills: Some(array), ..self.of(block, BlockFrom::Implied, Vec::new()) }
+    /// The block that just fills arrays.
+    fn filling(&self, block: [u32; 3], arrays: Vec<String>) -> Scenario {
+        Scenario { fills: arrays, ..self.of(block, BlockFrom::Implied, Vec::new()) }
     }
 
     /// Each block leaves an array.

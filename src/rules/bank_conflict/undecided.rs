@@ -17,7 +17,7 @@ pub(super) fn why_words(case: &Case<'_>, why: &Why) -> String {
         Why::TooLarge(bytes) => format!("too large: {bytes} bytes"),
         Why::Split(span) => format!("misaligned at {}", (case.place)(*span)),
         Why::Shifted => "not judged: depends on a run-time offset".to_owned(),
-        Why::Often => "not judged: how often each request happens is not followed".to_owned(),
+        Why::Often => "not judged: it is not known how often each request happens".to_owned(),
         Why::NoCost => "not judged: the cost of a request is unknown".to_owned(),
         Why::NoBetter => "no better".to_owned(),
         Why::Instance => "does not fit the array in some instance of the kernel".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
             format!("the leading dimension of the `wmma` call at {} is unknown", at(span))
         }
         Undecided::Often(span) => {
-            format!("how often each request of the access at {} happens is not followed", at(span))
+            format!("it is not known how often each request of the access at {} happens", at(span))
         }
         // What has no name in the text is described.
         Undecided::Varying(_, name) if name.starts_with("the ") => {
