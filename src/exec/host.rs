@@ -33,7 +33,7 @@ use super::value::NOWHERE;
 use super::value::{Condition, Value};
 use crate::domain::{Reason, SymbolId, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
-use crate::ir::{Expr, Name, Path, Stmt, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Name, Path, Stmt, TemplateArg, Type};
 use crate::source::Span;
 use guarded::only_tell;
 use std::rc::Rc;
@@ -42,6 +42,8 @@ use std::rc::Rc;
 const LONGEST: u32 = 64;
 /// Iterations without a new launch after which a loop with launches is left.
 const IDLE: u32 = 8;
+/// The same of a loop that no number ends, such as `while (true)`: what it goes by is not known in any round.
+const IDLE_ENDLESS: u32 = 2;
 /// Operators on chosen numbers within each other that are followed.
 const DEEPEST: u32 = 10;
 /// Conditions that are remembered on one way through the code.
@@ -186,6 +188,7 @@ impl Machine<'_> {
             (false, 1) => 4,
             _ => 1,
         };
+        let is_endless = cond.is_none_or(|cond| matches!(cond.kind, ExprKind::Int(..)));
         self.host.idle_loops += u32::from(!reaches);
         let start = self.state.clone();
         let mark = self.left_mark();
@@ -227,7 +230,7 @@ impl Machine<'_> {
             }
             idle = if self.trace.launches.len() == seen { idle + 1 } else { 0 };
             seen = self.trace.launches.len();
-            if reaches && idle >= IDLE {
+            if reaches && idle >= if is_endless { IDLE_ENDLESS } else { IDLE } {
                 break;
             }
         }

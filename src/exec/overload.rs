@@ -384,6 +384,10 @@ impl Machine<'_> {
         args: &[Expr],
         (span, reads): (Span, bool),
     ) -> Value {
+        // Each may lead to all of them again, where no type tells more than it did before.
+        if let Some((function, this)) = several.iter().find(|(function, _)| self.is_running(function)) {
+            return self.call_too_deep(function, this.as_ref(), args, span);
+        }
         let words = format!("which of {} functions `{}` is called", several.len(), path.name);
         let why = Unknown::new(Reason::AmbiguousCall, span, words);
         let before = self.state.clone();

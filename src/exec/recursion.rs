@@ -34,6 +34,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a function is being run.
+    pub(super) fn is_running(&self, function: &Function) -> bool {
+        self.state.frames.iter().any(|frame| frame.function.name_span == function.name_span)
+    }
+
     /// Whether a function may be run here, within those that run.
     pub(super) fn can_be_entered(&mut self, function: &Arc<Function>) -> bool {
         let running = || self.state.frames.iter().filter(|frame| Arc::ptr_eq(&frame.function, function));
@@ -67,8 +72,7 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
-        let is_running = self.state.frames.iter().any(|frame| frame.function.name_span == function.name_span);
-        let callee = match is_running {
+        let callee = match self.is_running(function) {
             true => Callee::Itself(&function.name),
             false => Callee::TooDeep(&function.name),
         };
