@@ -1,7 +1,7 @@
 //! What does host code ask of a kernel's parameters before it launches it?
 //!
-//! `if (n > 1024) return;` makes `n` 1024 at the most, and `assert(n % 64 == 0)` makes it a multiple of 64. A multiple
-//! bears on where a bound splits a block, and on nothing else: a stride that is asked to be one is told of for any number.
+//! `if (n > 1024) return;` makes `n` 1024 at the most, and `assert(n % 64 == 0)` makes it a multiple of 64, as does
+//! `n = 64 * rows`. A multiple bears on where a bound splits a block, and on nothing else: a stride that is asked to be one is told of for any number.
 
 use super::machine::Machine;
 use crate::domain::{Key, SymbolId};

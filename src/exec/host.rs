@@ -16,6 +16,7 @@ mod effects;
 mod elements;
 mod globals;
 mod guarded;
+mod multiples;
 mod refuted;
 mod related;
 mod residues;

@@ -177,7 +177,7 @@ impl Machine<'_> {
         row.extend(configuration.grid.iter().cloned());
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
-        let powers = self.asked_powers(&arguments);
+        let powers = self.powers_of_each(way, &arguments);
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         let most = self.most_of_each(way, &arguments);
         let is_untied =

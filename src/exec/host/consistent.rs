@@ -18,22 +18,26 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// The greatest power of two of which a number is asked to be a multiple.
-const MOST_POWERS: u32 = 12;
-
 /// A sum of unknown numbers without its constant: each symbol with its factor, the first one positive.
-type Sum = Vec<(SymbolId, i64)>;
+pub(super) type Sum = Vec<(SymbolId, i64)>;
 
 /// What conditions say that hold together.
-struct Known<'w> {
+pub(super) struct Known<'w> {
     /// Which way choices went.
     way: &'w Way,
     /// Symbols that are known numbers.
     numbers: Vec<(SymbolId, i64)>,
     bounds: Bounds<Sum>,
-    residues: Residues<Sum>,
+    pub(super) residues: Residues<Sum>,
     /// What symbols are on this way, as far as asked: one number may occur in others many times over.
     symbols: RefCell<FxHashMap<SymbolId, Option<Int>>>,
+}
+
+impl Known<'_> {
+    /// Which side a choice took.
+    pub(super) fn side_of(&self, choice: SymbolId) -> Option<bool> {
+        self.way.iter().find(|(made, _)| *made == choice).map(|(_, side)| *side)
+    }
 }
 
 impl Machine<'_> {
@@ -85,7 +89,7 @@ impl Machine<'_> {
     }
 
     /// The conditions around, then those of the choices, then what was asked besides where the choices went that way.
-    fn conditions_on(&self, way: &Way) -> Vec<(&Condition, bool)> {
+    pub(super) fn conditions_on(&self, way: &Way) -> Vec<(&Condition, bool)> {
         let chosen = way.iter().filter_map(|(choice, side)| {
             let condition = self.host.conditions.get(choice)?;
             Some((condition, *side))
@@ -114,7 +118,7 @@ impl Machine<'_> {
     }
 
     /// What conditions say that hold, or fail.
-    fn known_by<'w>(&self, all: &[(&Condition, bool)], way: &'w Way) -> Known<'w> {
+    pub(super) fn known_by<'w>(&self, all: &[(&Condition, bool)], way: &'w Way) -> Known<'w> {
         // What a remainder is says more than that; the condition that tells it is among those around.
         let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));
         let numbers = facts.copied().collect();
@@ -140,24 +144,6 @@ impl Machine<'_> {
             i64::try_from(known.bounds.most(&sum)?.checked_add(i128::from(added))?).ok()
         };
         numbers.iter().map(most).collect()
-    }
-
-    /// Of which powers of two the conditions around make numbers multiples, the greatest of each; 1 if of none.
-    pub(in crate::exec) fn asked_powers(&self, numbers: &[Option<Int>]) -> Vec<i64> {
-        if self.state.claims.is_empty() {
-            return vec![1; numbers.len()];
-        }
-        let around: Vec<_> = self.state.claims.iter().map(|claim| (&claim.0, claim.1)).collect();
-        let known = self.known_by(&around, &[]);
-        let power = |number: &Option<Int>| {
-            let (sum, added) = linear(number.as_ref()?)?;
-            let divides = |by: &i64| {
-                let left = known.residues.of(&sum, *by, &|sum: &Sum| self.quotient(sum, &known));
-                left.is_some_and(|left| left.wrapping_add(added).rem_euclid(*by) == 0)
-            };
-            (1..=MOST_POWERS).rev().map(|power| 1i64 << power).find(divides).filter(|_| !sum.is_empty())
-        };
-        numbers.iter().map(|number| power(number).unwrap_or(1)).collect()
     }
 
     /// Whether the conditions around make a number a multiple of another.
@@ -271,7 +257,7 @@ impl Machine<'_> {
     }
 
     /// The same where it is one quotient: `n / 8`, `n >> 3`.
-    fn quotient(&self, sum: &Sum, known: &Known<'_>) -> Option<Quotient<Sum>> {
+    pub(super) fn quotient(&self, sum: &Sum, known: &Known<'_>) -> Option<Quotient<Sum>> {
         let (op, dividend, divisor) = self.operation(sum, known)?;
         let divisor = match op {
             BinaryOp::Div => divisor,
@@ -291,7 +277,7 @@ impl Machine<'_> {
 
     /// A number with each choice in it replaced by the side that was taken, and each symbol by its number, as far as
     /// these are known.
-    fn chosen<'i>(&self, int: &'i Int, known: &Known<'_>) -> Option<Cow<'i, Int>> {
+    pub(super) fn chosen<'i>(&self, int: &'i Int, known: &Known<'_>) -> Option<Cow<'i, Int>> {
         let is_same = |(id, factor): &(SymbolId, Lanes)| {
             factor.as_constant().is_some() && self.symbol_on_way(*id, known, &Option::is_none)
         };
@@ -329,8 +315,8 @@ impl Machine<'_> {
         let Made { how, x, y, .. } = self.host.made.get(&id)?;
         match how {
             How::Either(choice) => {
-                let (_, side) = known.way.iter().find(|(made, _)| made == choice)?;
-                self.chosen(if *side { x } else { y }, known).map(Cow::into_owned)
+                let side = known.side_of(*choice)?;
+                self.chosen(if side { x } else { y }, known).map(Cow::into_owned)
             }
             How::Operation(op) => {
                 let (x, y) = (self.chosen(x, known)?, self.chosen(y, known)?);
@@ -362,7 +348,7 @@ fn is_same(one: &Condition, other: &Condition) -> bool {
 }
 
 /// A number whose factors are constants, as its sum and its constant.
-fn linear(int: &Int) -> Option<(Sum, i64)> {
+pub(super) fn linear(int: &Int) -> Option<(Sum, i64)> {
     let mut sum = Vec::with_capacity(int.terms.len());
     for (id, factor) in &int.terms {
         sum.push((*id, factor.as_constant()?));
