@@ -13,6 +13,7 @@ use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
 use crate::ir::namespace::meant;
 use crate::ir::{Expr, ExprKind, Path, Scalar};
+use crate::slice::is_own_place;
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -157,7 +158,7 @@ impl Machine<'_> {
                 }
                 // Arguments of `printf` and `assert` may read shared memory.
                 let mut values = Vec::with_capacity(args.len());
-                for arg in args {
+                for arg in args.iter().filter(|arg| kind != Kind::Print || !is_own_place(arg)) {
                     values.push(self.evaluate(arg));
                 }
                 if kind == Kind::WarpBarrier {

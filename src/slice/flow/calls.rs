@@ -1,6 +1,7 @@
 //! What may a call change, written as a call, as an operator or as inline assembly?
 
 use super::super::operator_calls::may_act;
+use super::super::own_place::{is_own_place, prints};
 use super::super::places::{given_to, root};
 use super::super::{computes, is_arithmetic, key};
 use super::Flow;
@@ -29,6 +30,9 @@ impl<'a> Flow<'a> {
             args.iter().for_each(|arg| self.pointed(arg, true));
             return;
         }
+        // What is printed of a thread's own place bears on nothing, not even on how many dimensions a block has.
+        let is_told = |arg: &&'a Expr| !(prints(callee) && is_own_place(arg));
+        let args: Vec<&'a Expr> = args.iter().filter(is_told).collect();
         let pure = match &callee.kind {
             ExprKind::Path(path) => computes(&path.name, self.program, self.minds_lanes()),
             _ => false,
@@ -38,15 +42,15 @@ impl<'a> Flow<'a> {
             match &callee.kind {
                 ExprKind::Path(_) => {}
                 // A method may change its object, a lambda anything.
-                _ => args.iter().chain([callee]).for_each(|part| self.seed_course(part)),
+                _ => args.iter().copied().chain([callee]).for_each(|part| self.seed_course(part)),
             }
             args.iter().for_each(|arg| self.seed(arg));
-            self.pointers.written.extend(args);
+            self.pointers.written.extend(args.iter().copied());
             // They may be taken by reference.
-            for local in args.iter().filter_map(handed) {
+            for local in args.iter().filter_map(|arg| handed(arg)) {
                 self.pointers.handed.insert(local);
                 self.note_kept(local);
-                self.flows.extend(args.iter().map(|arg| (local, arg, false)));
+                self.flows.extend(args.iter().map(|arg| (local, *arg, false)));
             }
         }
         self.expr(callee);
