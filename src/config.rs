@@ -10,6 +10,7 @@ pub mod commands;
 mod error;
 mod patterns;
 mod schema;
+pub mod scripts;
 mod written;
 
 pub use error::Error;
