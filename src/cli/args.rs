@@ -325,10 +325,10 @@ pub struct AnalysisArgs {
 #[derive(Clone, Debug, Args)]
 pub struct BuildArgs {
     /// Read include folders, macros and targets from the compile_commands.json in this folder; by default,
-    /// from one in a build folder of the project
+    /// from one in a build folder of the project or, if there is none, macros from CMakeLists.txt and Makefile
     #[arg(short = 'p', value_name = "DIR", help_heading = "Model")]
     compile_commands: Option<PathBuf>,
-    /// Do not look for a compile_commands.json
+    /// Do not look for a compile_commands.json, nor for macros in CMakeLists.txt and Makefile
     #[arg(long, help_heading = "Model", conflicts_with = "compile_commands")]
     no_compile_commands: bool,
 }

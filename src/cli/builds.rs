@@ -1,10 +1,12 @@
-//! Which `compile_commands.json` tells how a file is built?
+//! Which `compile_commands.json` tells how a file is built, and if there is none, which build scripts?
 //!
 //! The one that the user or the nearest `cudalint.toml` names; else the first found where builds usually
 //! write it: in the file's folder or one above it, or in a build folder of one of these. The search ends at
-//! the root of the repository, outside of one at the working folder.
+//! the root of the repository, outside of one at the working folder. Scripts are looked for in the same
+//! folders.
 
 use crate::config::commands::{self, Commands, NAME};
+use crate::config::scripts::{Macro, Scripts};
 use crate::config::{Configs, WhichCommands};
 use crate::source::display_path;
 use crate::walk::regular;
@@ -26,6 +28,16 @@ pub(super) struct Database {
     pub commands: Commands,
 }
 
+/// What tells how a file is built.
+pub(super) enum Told {
+    /// A file that someone named.
+    Named(Rc<Database>),
+    /// A file that was found.
+    Found(Rc<Database>),
+    /// The macros that build scripts define.
+    Scripts(Vec<Macro>),
+}
+
 /// The files of a run, each read once.
 pub(super) struct Builds {
     /// What the command line says, which goes before all else.
@@ -33,8 +45,11 @@ pub(super) struct Builds {
     home: PathBuf,
     read: RefCell<FxHashMap<PathBuf, Option<Rc<Database>>>>,
     folders: RefCell<FxHashMap<PathBuf, Rc<[Rc<Database>]>>>,
+    scripts: Scripts,
     /// Those that were found and are in force for some file.
     used: RefCell<BTreeSet<String>>,
+    /// The scripts that define a macro for some file.
+    defining: RefCell<BTreeSet<String>>,
     warnings: RefCell<Vec<String>>,
 }
 
@@ -47,7 +62,9 @@ impl Builds {
             home,
             read: RefCell::default(),
             folders: RefCell::default(),
+            scripts: Scripts::new(Box::new(|path: &Path| regular::text(path).ok())),
             used: RefCell::default(),
+            defining: RefCell::default(),
             warnings: RefCell::default(),
         };
         if let WhichCommands::At(path) = &builds.asked {
@@ -58,8 +75,8 @@ impl Builds {
         Ok(builds)
     }
 
-    /// What tells how the file at this absolute path is built, and whether someone named it.
-    pub(super) fn of(&self, file: &Path, configs: &Configs) -> Option<(Rc<Database>, bool)> {
+    /// What tells how the file at this absolute path is built.
+    pub(super) fn of(&self, file: &Path, configs: &Configs) -> Option<Told> {
         let config = || configs.of(file).iter().find_map(|config| config.compile_commands.clone());
         let which = match &self.asked {
             WhichCommands::Found => config().map_or(WhichCommands::Found, |set| set.value),
@@ -68,33 +85,43 @@ impl Builds {
         match which {
             WhichCommands::Off => None,
             WhichCommands::At(path) => {
-                Some((self.database(&database_at(&configs.absolute(&path)), configs)?, true))
+                Some(Told::Named(self.database(&database_at(&configs.absolute(&path)), configs)?))
             }
             WhichCommands::Found => {
-                let all = self.of_folder(file.parent()?, configs);
+                let folder = file.parent()?;
+                let all = self.of_folder(folder, configs);
                 let own = all.iter().find(|database| database.commands.has(file));
-                let database = own.or_else(|| all.iter().find(|it| it.commands.has_cuda()))?;
-                self.used.borrow_mut().insert(database.shown.clone());
-                Some((Rc::clone(database), false))
+                if let Some(database) = own.or_else(|| all.iter().find(|it| it.commands.has_cuda())) {
+                    self.used.borrow_mut().insert(database.shown.clone());
+                    return Some(Told::Found(Rc::clone(database)));
+                }
+                let macros = self.scripts.macros(file, &self.folders_of(folder));
+                let scripts = macros.iter().map(|it| display_path(&configs.shown(&it.script)));
+                self.defining.borrow_mut().extend(scripts);
+                Some(Told::Scripts(macros))
             }
         }
     }
 
     /// The paths of those that no one named and that are in force for some file.
     pub(super) fn found(&self) -> Vec<String> {
-        self.used.borrow().iter().cloned().collect()
+        self.used.borrow().iter().chain(self.defining.borrow().iter()).cloned().collect()
     }
 
     /// The same, for the end of a summary.
     pub(super) fn words(&self) -> String {
-        let found = self.found();
-        let (shown, more) = found.split_at(found.len().min(MOST_NAMED));
-        let shown: Vec<String> = shown.iter().map(|path| format!("`{path}`")).collect();
-        match (shown.is_empty(), more.len()) {
-            (true, _) => String::new(),
-            (false, 0) => format!("; flags from {}", shown.join(", ")),
-            (false, more) => format!("; flags from {} and {more} more", shown.join(", ")),
+        let mut words = String::new();
+        for (what, found) in [("flags", &self.used), ("macros", &self.defining)] {
+            let found = found.borrow();
+            let shown: Vec<String> = found.iter().take(MOST_NAMED).map(|path| format!("`{path}`")).collect();
+            let shown = shown.join(", ");
+            match found.len() {
+                0 => {}
+                ..=MOST_NAMED => words += &format!("; {what} from {shown}"),
+                all => words += &format!("; {what} from {shown} and {} more", all - MOST_NAMED),
+            }
         }
+        words
     }
 
     /// What could not be read since the last call, and is done without.
@@ -107,12 +134,30 @@ impl Builds {
         if let Some(known) = self.folders.borrow().get(folder) {
             return Rc::clone(known);
         }
-        let ends_here = folder.join(".git").exists() || folder == self.home && !is_in_repository(folder);
-        let above = folder.parent().filter(|_| !ends_here);
+        let above = folder.parent().filter(|_| !self.ends_at(folder));
         let above = above.map(|above| self.of_folder(above, configs)).unwrap_or_default();
         let own = places(folder).into_iter().filter_map(|path| self.database(&path, configs));
         let found: Rc<[Rc<Database>]> = own.chain(above.iter().cloned()).collect();
         self.folders.borrow_mut().insert(folder.to_path_buf(), Rc::clone(&found));
+        found
+    }
+
+    /// Whether the search for the files of a folder goes no further up.
+    fn ends_at(&self, folder: &Path) -> bool {
+        folder.join(".git").exists() || folder == self.home && !is_in_repository(folder)
+    }
+
+    /// A folder and those above it in which its build scripts may lie. What lies above the working folder
+    /// and belongs to no repository is not the project's.
+    fn folders_of(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for folder in folder.ancestors() {
+            found.push(folder.to_path_buf());
+            if self.ends_at(folder) {
+                return found;
+            }
+        }
+        found.truncate(1);
         found
     }
 

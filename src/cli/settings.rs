@@ -1,15 +1,17 @@
-//! What is in force for each file: command line, compile commands, configuration, defaults?
+//! What is in force for each file: command line, compile commands or build scripts, configuration, defaults?
 
 use super::args::{AnalysisArgs, BuildArgs, ChoiceArgs, Levels};
-use super::builds::{Builds, Database};
+use super::builds::{Builds, Database, Told};
 use super::disk::{self, Overlay};
 use super::terminal;
 use crate::analysis::Options;
+use crate::config::scripts::Macro;
 use crate::config::{Config, Configs, NAME, Patterns, Set};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::headers::normalise;
 use crate::rules;
 use crate::shape::BlockOption;
+use crate::source::display_path;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
 use std::fmt::{self, Display};
@@ -62,6 +64,8 @@ pub(super) enum Origin {
     Config(Rc<Config>, usize),
     /// A `compile_commands.json`.
     Commands(Rc<Database>),
+    /// A line of a build script.
+    Script(String, usize),
 }
 
 impl Display for Origin {
@@ -69,6 +73,7 @@ impl Display for Origin {
         match self {
             Origin::Config(config, line) => write!(f, "{}:{line}", config.path.display()),
             Origin::Commands(database) => f.write_str(&database.shown),
+            Origin::Script(shown, line) => write!(f, "{shown}:{line}"),
         }
     }
 }
@@ -117,16 +122,17 @@ impl Settings {
     pub(super) fn in_force(&self, file: &Path) -> InForce {
         let path = self.configs.absolute(file);
         let mut all = InForce::default();
-        let (database, named) = self.builds.of(&path, &self.configs).unzip();
-        let named = named.unwrap_or(false);
-        if let Some(database) = database.as_ref().filter(|_| named) {
+        let told = self.builds.of(&path, &self.configs);
+        if let Some(Told::Named(database)) = &told {
             all.add_commands(database, &path, &self.configs);
         }
         for config in self.configs.of(&path).iter() {
             all.add_config(config);
         }
-        if let Some(database) = database.as_ref().filter(|_| !named) {
-            all.add_commands(database, &path, &self.configs);
+        match told {
+            Some(Told::Found(database)) => all.add_commands(&database, &path, &self.configs),
+            Some(Told::Scripts(macros)) => all.add_scripts(macros, &self.configs),
+            Some(Told::Named(_)) | None => {}
         }
         all
     }
@@ -236,6 +242,13 @@ impl InForce {
         // Of a command, the last definition of a macro is in force.
         let defines = flags.defines.iter().rev().cloned();
         self.defines.extend(defines.map(|value| Sourced { value, origin: origin() }));
+    }
+
+    fn add_scripts(&mut self, macros: Vec<Macro>, configs: &Configs) {
+        for found in macros {
+            let origin = Origin::Script(display_path(&configs.shown(&found.script)), found.line);
+            self.defines.push(Sourced { value: (found.name, found.value), origin });
+        }
     }
 
     fn add_config(&mut self, config: &Rc<Config>) {

@@ -5,7 +5,7 @@
 
 use super::args::AnalysisArgs;
 use super::{Outcome, terminal};
-use crate::config::{self, commands};
+use crate::config::{self, commands, scripts};
 use crate::headers::normalise;
 use crate::walk;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
@@ -83,7 +83,8 @@ fn changed(event: Event, met: &Met) -> Option<PathBuf> {
         EventKind::Modify(what) => !matches!(what, notify::event::ModifyKind::Metadata(_)),
         _ => false,
     };
-    let names = [config::NAME, commands::NAME, ".gitignore"];
+    let mut names = vec![config::NAME, commands::NAME, ".gitignore"];
+    names.extend(scripts::NAMES);
     let matters = |path: &PathBuf| {
         let named = path.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
         named || walk::may_be_cuda(path) || met.contains(path)
@@ -102,9 +103,15 @@ mod tests {
         let is_change =
             |kind: EventKind, path: &str| changed(Event::new(kind).add_path(path.into()), &met).is_some();
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
-        for path in
-            ["/p/a.cu", "/q/new.cuh", "/p/cudalint.toml", "/p/.gitignore", "/p/table.inc", "/p/known.json"]
-        {
+        for path in [
+            "/p/a.cu",
+            "/q/new.cuh",
+            "/p/cudalint.toml",
+            "/p/.gitignore",
+            "/p/Makefile",
+            "/p/table.inc",
+            "/p/known.json",
+        ] {
             assert!(is_change(written, path), "{path}");
             assert!(
                 is_change(EventKind::Create(CreateKind::File), path)

@@ -26,7 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// The files whose changes on disk may change findings.
-const WATCHED: &str = "**/{*.cu,*.cuh,*.hip,*.h,*.hpp,*.hh,*.hxx,*.inl,cudalint.toml,compile_commands.json}";
+const WATCHED: &str = "**/{*.cu,*.cuh,*.hip,*.h,*.hpp,*.hh,*.hxx,*.inl,cudalint.toml,compile_commands.json,\
+    CMakeLists.txt,Makefile,makefile,GNUmakefile,*.mk}";
 
 /// Serves an editor until it says goodbye or is gone. An error is about what it said. `hints`: whether inlay
 /// hints are offered. `analyst` is called on the thread that analyses.

@@ -52,6 +52,7 @@ mod playground;
 mod races;
 mod remedies;
 mod robust;
+mod scripts;
 mod snapshots;
 mod support;
 mod targets;

@@ -83,7 +83,7 @@ pub(super) static KEYS: &[Key] = &[
     Key {
         path: &["compile-commands"],
         about: "The compile_commands.json, or its folder, to read include folders, macros and devices from; \
-                false: read none.",
+                false: read none, and no macros from build scripts.",
         is: "a folder or `false`",
         example: r#"compile-commands = "build""#,
         schema: || json!({ "type": ["string", "boolean"] }),
