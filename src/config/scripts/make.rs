@@ -122,7 +122,8 @@ impl Makefile {
 impl Command {
     /// The pattern of its sources, as `%.cu`.
     fn pattern(&self) -> Option<&str> {
-        if let Some(suffixes) = self.targets.first().and_then(|target| target.strip_prefix('.')) {
+        let is_of_suffixes = |target: &&String| target.starts_with('.') && !target.contains(['/', '%']);
+        if let Some(suffixes) = self.targets.first().filter(is_of_suffixes).map(|target| &target[1..]) {
             // `.cu.o:` and `.cu:`.
             let known = [".cu.", ".hip.", ".cpp.", ".cc.", ".c."].iter();
             return known.map(|it| &it[1..it.len() - 1]).find_map(|suffix| {

@@ -6,6 +6,7 @@ use super::super::flags::{Given, Place, add_words};
 use super::super::{Read, is_against_gpu};
 use super::expand::{Variables, find_outside, split_arguments};
 use super::{Command, Makefile};
+use crate::headers::normalise;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -242,7 +243,7 @@ impl Reading<'_> {
                 return;
             }
             self.included += 1;
-            let path = self.folder.join(name);
+            let path = normalise(&self.folder.join(name));
             if let Some(text) = (self.read)(&path) {
                 let around = std::mem::take(&mut self.branches);
                 if state.is_none() {

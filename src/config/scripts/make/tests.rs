@@ -54,6 +54,7 @@ fn conditions_are_decided_by_the_defaults() {
 #[test]
 fn commands_that_compile_the_file_count() {
     assert_eq!(of("%.o: %.cu\n\t$(NVCC) -DN=1 -c $< -o $@\n"), ["N=1"]);
+    assert_eq!(of("../out/%.o: %.cu\n\tnvcc -DN=1 -c $<\n"), ["N=1"]);
     assert_eq!(of(".cu.o:\n\tnvcc -DN=1 -c $<\n"), ["N=1"]);
     assert_eq!(of("O = a.o\n$(O): obj/%.o: ./%.cu\n\t@nvcc -DN=1 -c $<\n"), ["N=1"]);
     assert_eq!(of("S = a.cu\nt: $(S)\n\tnvcc -DN=1 $^\n"), ["N=1"]);
@@ -107,7 +108,7 @@ fn headers_take_what_all_commands_for_cuda_have() {
 
 #[test]
 fn other_scripts_are_included() {
-    let main = "include common.mk\n-include $(UNSET)missing.mk\na: a.cu\n\tnvcc $(F) a.cu\n";
+    let main = "include x/../common.mk\n-include $(UNSET)missing.mk\na: a.cu\n\tnvcc $(F) a.cu\n";
     let all = [("Makefile", main), ("common.mk", "include common.mk\n\nF = -DN=1\n")];
     assert_eq!(told(&all, "a.cu", true), ["N=1 common.mk:3"]);
     let doubtful = format!("ifdef HOME\n{}", main.replacen('\n', "\nendif\n", 1));
