@@ -117,7 +117,7 @@ impl Builds {
             let shown = shown.join(", ");
             match found.len() {
                 0 => {}
-                ..=MOST_NAMED => words += &format!("; {what} from {shown}"),
+                1..=MOST_NAMED => words += &format!("; {what} from {shown}"),
                 all => words += &format!("; {what} from {shown} and {} more", all - MOST_NAMED),
             }
         }

@@ -74,7 +74,7 @@ impl Reading<'_> {
         while let Some((number, first)) = lines.next() {
             let mut line = first.to_owned();
             // An odd number of strokes: the line goes on.
-            while line.len() - line.trim_end_matches('\\').len() & 1 == 1 {
+            while (line.len() - line.trim_end_matches('\\').len()) % 2 == 1 {
                 line.pop();
                 let Some((_, next)) = lines.next() else { break };
                 line.push(' ');
