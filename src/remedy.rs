@@ -40,7 +40,7 @@ pub(crate) use interleaved::{Combined, Seen, Sequential, sequential};
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
 use requests::Requests;
 use rustc_hash::FxHashSet;
-pub(crate) use same::finds_the_same;
+pub(crate) use same::{finds_the_same, move_with_rows};
 use weigh::{Judged, Scales, Weight};
 pub(crate) use wider::wider;
 

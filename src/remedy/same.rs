@@ -14,6 +14,7 @@
 
 use super::Run;
 use super::lane::{Key, asked, width};
+use super::layout::Layout;
 use super::views::views;
 use crate::domain::{Int, Shape, SymbolId};
 use crate::events::{Access, AccessEvent, Event, EventTree, Trace};
@@ -41,6 +42,18 @@ pub(crate) fn finds_the_same(run: &Run<'_>, after: &Trace, arrays: &[Span]) -> b
 pub(super) fn are_moved_by(run: &Run<'_>, after: &Trace, name: Span, to: &dyn Fn(u64) -> u64) -> bool {
     let mut search = Search { run, after, name, by: Some(to), steps: MOST_STEPS };
     search.finds_the_same(&[]).is_some()
+}
+
+/// Whether the accesses of an array find in `after`, where rows are declared longer by so many elements, the elements
+/// that they find in a run as it is: a `wmma` call does if the distance of lines that it asks for grows with the rows.
+pub(crate) fn move_with_rows(run: &Run<'_>, after: &Trace, name: Span, extra: u64) -> bool {
+    let Some(array) = run.trace.arrays.iter().find(|array| array.name_span == name) else { return true };
+    let (Some(Some(row)), Some(element)) = (array.dimensions.last().copied(), array.element_bytes) else {
+        return false;
+    };
+    let dimension = (array.dimensions.len() - 1, extra);
+    let layout = Layout::Longer { row, extra, dimension };
+    are_moved_by(run, after, name, &|at| layout.byte(at, element))
 }
 
 struct Search<'a> {
@@ -103,7 +116,8 @@ impl Search<'_> {
                 && access.bytes.zip(other.bytes).is_some_and(|(bytes, longer)| bytes <= longer)
                 && old.threads == new.threads
                 && old.object == new.object;
-            if !alike || access.tiles.fragment {
+            // Where the layout is not known, it is not known either where the lines of a tile go between its lanes.
+            if !alike || access.tiles.fragment && self.by.is_none() {
                 return None;
             }
             let key = (access.span, access.op);

@@ -14,8 +14,8 @@ use super::cost::rounds;
 use super::declared::{asked, by_its_numbers, is_written_out, not_run};
 use crate::diagnostic::{Basis, Edit, Fix};
 use crate::events::{Access, AccessOp, Array};
-use crate::remedy::Run;
 use crate::remedy::longer::{self, Cost, Lengthened, Sites, find};
+use crate::remedy::{Run, move_with_rows};
 use crate::source::Span;
 
 /// A padding that the model has checked.
@@ -247,6 +247,11 @@ impl Search<'_> {
                 let again = rows.run(case, name, run, extra)?;
                 let is_proved = match &rows {
                     Rows::Typed { typed, .. } => self.keeps_elements(typed, run, &again),
+                    // A call names the distance of its lines itself, whatever the declaration says.
+                    Rows::Declared if before.tiles => {
+                        let whole = case.padder.run_whole(run, name, extra);
+                        whole.is_some_and(|after| move_with_rows(&runs[run], &after, name, extra))
+                    }
                     _ => true,
                 };
                 lengthened(is_proved.then_some(again))
