@@ -38,7 +38,7 @@ pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Lambda, Module};
 use crate::preproc::comments::Directive;
-use crate::preproc::{Defines, HeaderCache, Hidden, Missing};
+use crate::preproc::{Defines, HeaderCache, Hidden, LeftOut, Missing};
 use crate::relevance::{Spelled, Words};
 use crate::rules::KernelRun;
 use crate::shape::BlockOption;
@@ -91,6 +91,16 @@ pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
         }
     }
     if found.is_empty() { vec![Target { capability: DEFAULT_TARGET, bank_size }] } else { found }
+}
+
+/// The newest of some targets, for which files are read.
+fn newest(targets: &[Target]) -> ComputeCapability {
+    targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET)
+}
+
+/// A target as `__CUDA_ARCH__` says it.
+fn architecture(of: ComputeCapability) -> u32 {
+    u32::from(of.major) * 100 + u32::from(of.minor) * 10
 }
 
 /// What a report is for.
@@ -228,8 +238,7 @@ struct Settings {
 impl Settings {
     fn new(options: &Options) -> Settings {
         let targets = targets(&options.targets, options.bank_size_eight);
-        let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
-        let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
+        let arch = architecture(newest(&targets));
         let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
         let defined = defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words);
         Settings {
@@ -322,6 +331,24 @@ impl Run {
     #[must_use]
     pub fn hidden_kernels(&self) -> Vec<Hidden> {
         self.cache.hidden()
+    }
+
+    /// The files that have kernel code for newer targets than theirs, in no order: each with the target for which it is
+    /// read now, and the first for which more of it is.
+    #[must_use]
+    pub fn left_out_kernels(&self) -> Vec<(FileId, ComputeCapability, ComputeCapability)> {
+        let now = |path: &Path| newest(&self.settings[self.settings_of(path)].targets);
+        let newer = |path: &Path| {
+            let mut newer: Vec<ComputeCapability> =
+                ComputeCapability::known().filter(|it| *it > now(path)).collect();
+            newer.sort_unstable();
+            newer.into_iter().map(architecture).collect()
+        };
+        let found = self.cache.left_out(&newer).into_iter().filter_map(|LeftOut { file, arch }| {
+            let then = ComputeCapability::known().find(|it| architecture(*it) == arch)?;
+            Some((file, now(&self.sources().get(file).path), then))
+        });
+        found.collect()
     }
 
     /// Whether a file may have something to say about those files for which `is_given` says so: it reaches

@@ -3,11 +3,13 @@
 use super::driver::{Analyzed, Input};
 use super::includes::is_of_project;
 use super::terminal;
+use crate::banks::ComputeCapability;
 use crate::output::count;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Says of how many files no kernel is seen because a macro is not defined, in one line.
+/// Says of how many files no kernel is seen because a macro is not defined, in one line, and of how many some code is
+/// left out for their target, in another.
 pub(super) fn tell_of_hidden(input: &Input, analyzed: &Analyzed) {
     let sources = analyzed.run.sources();
     let mut files: BTreeMap<String, usize> = BTreeMap::new();
@@ -16,9 +18,32 @@ pub(super) fn tell_of_hidden(input: &Input, analyzed: &Analyzed) {
             *files.entry(hidden.name).or_default() += 1;
         }
     }
-    if let Some(line) = line(files) {
-        terminal::say(&line);
+    let mut left_out = analyzed.run.left_out_kernels();
+    left_out.retain(|(file, ..)| is_of_project(input, &sources.get(*file).path));
+    let targets: Vec<_> = left_out.into_iter().map(|(_, now, then)| (now, then)).collect();
+    [line(files), line_of_targets(&targets)].into_iter().flatten().for_each(|line| terminal::say(&line));
+}
+
+/// `files`: for each the target for which it is read, and the one for which more of it would be.
+fn line_of_targets(files: &[(ComputeCapability, ComputeCapability)]) -> Option<String> {
+    let mut wanted: BTreeMap<ComputeCapability, usize> = BTreeMap::new();
+    for (_, then) in files {
+        *wanted.entry(*then).or_default() += 1;
     }
+    let mut wanted: Vec<(ComputeCapability, usize)> = wanted.into_iter().collect();
+    wanted.sort_by_key(|(_, files)| Reverse(*files));
+    let (now, _) = files.first()?;
+    let now = match files.iter().all(|(other, _)| other == now) {
+        true => now.to_string(),
+        false => "their targets".to_owned(),
+    };
+    let pass: Vec<String> = match wanted.as_slice() {
+        [(only, _)] => vec![only.to_string()],
+        many => many.iter().map(|(then, files)| format!("{then} ({})", count(*files, "file"))).collect(),
+    };
+    let verb = if files.len() == 1 { "has" } else { "have" };
+    let (files, pass) = (count(files.len(), "file"), pass.join(" or "));
+    Some(format!("{files} {verb} kernel code that is left out for {now}: pass --target {pass}"))
 }
 
 fn line(files: BTreeMap<String, usize>) -> Option<String> {
@@ -39,7 +64,8 @@ fn line(files: BTreeMap<String, usize>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{line, line_of_targets};
+    use crate::banks::ComputeCapability;
 
     #[test]
     fn macros_are_named_by_how_many_files_wait_for_them() {
@@ -58,6 +84,23 @@ mod tests {
             Some(
                 "4 files have kernels only where `WITH_GPU` or `A` is defined; nothing does that: pass --define \
                  WITH_GPU"
+            )
+        );
+    }
+
+    #[test]
+    fn targets_are_named_by_how_many_files_have_code_for_them() {
+        let sm = |major: u8| ComputeCapability::new(major, 0);
+        assert_eq!(line_of_targets(&[]), None);
+        assert_eq!(
+            line_of_targets(&[(sm(9), sm(10))]).as_deref(),
+            Some("1 file has kernel code that is left out for sm_90: pass --target sm_100")
+        );
+        assert_eq!(
+            line_of_targets(&[(sm(8), sm(9)), (sm(9), sm(10)), (sm(9), sm(10))]).as_deref(),
+            Some(
+                "3 files have kernel code that is left out for their targets: pass --target sm_100 (2 files) or \
+                 sm_90 (1 file)"
             )
         );
     }

@@ -89,7 +89,11 @@ fn asked<'t>(text: &'t str, test: &Test) -> Option<&'t str> {
     is_name.then_some(name)
 }
 
-/// Whether a build for CUDA may define a macro: not a compiler, and not one for other devices.
+/// Whether a build for CUDA may define a macro: not a compiler, and not one for other devices. HIP's headers define
+/// theirs where nvcc compiles, too, and nvcc one for the features of each architecture, as in `sm_90a`.
 fn is_of_build(name: &str) -> bool {
-    !name.starts_with("__") && !["HIP", "ROCM", "SYCL", "MUSA"].iter().any(|other| name.contains(other))
+    const OWN: [&str; 3] = ["__HIPCC__", "__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"];
+    let is_other =
+        name.starts_with("__") || ["HIP", "ROCM", "SYCL", "MUSA"].iter().any(|other| name.contains(other));
+    OWN.contains(&name) || name.starts_with("__CUDA_ARCH_FEAT_") || !is_other
 }

@@ -245,3 +245,40 @@ fn a_macro_that_hides_all_kernels_of_a_file_is_named_at_the_end() {
     assert!(!err(&["--define", "USE_CUDA", "src"]).contains("USE_CUDA"));
     assert!(!err(&["-q", "src"]).contains("USE_CUDA"));
 }
+
+#[test]
+fn a_macro_of_hip_and_one_of_an_architecture_is_named_too() {
+    let last = |name: &str| {
+        let root = folder(&[("a.cu", &format!("#ifdef {name}\n{KERNEL}#endif\n"))]);
+        run(root.path(), &["a.cu"]).2.lines().last().unwrap_or("").to_owned()
+    };
+    for name in ["__HIPCC__", "__CUDA_ARCH_FEAT_SM90_ALL"] {
+        assert!(last(name).ends_with(&format!("pass --define {name}")), "{}", last(name));
+    }
+    assert!(!last("__clang__").contains("pass --define"));
+}
+
+#[test]
+fn code_that_a_newer_target_would_see_is_told_of_at_the_end() {
+    let body = "__shared__ int s[32]; s[threadIdx.x] = 0;\n";
+    let kernel = |inner: &str| format!("__global__ void k() {{\n{inner}}}\n");
+    let newer = |code: &str| format!("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1000)\n{code}#endif\n");
+    let or = |other: &str| format!("#if __CUDA_ARCH__ >= 1000\n{body}#else\n{other}#endif\n");
+    let root = folder(&[
+        ("src/inside.cu", &kernel(&newer(body))),
+        ("src/around.cu", &newer(&kernel(body))),
+        ("src/called.cu", &kernel(&newer("work();\n"))),
+        ("src/other.cu", &kernel(&or("trap();\n"))),
+        ("chosen/chosen.cu", &kernel(&or(body))),
+        ("chosen/older.cu", &kernel(&format!("#if __CUDA_ARCH__ < 700\n{body}#endif\n"))),
+        ("chosen/part.cu", &kernel(&format!("{body}{}", newer("s[0] = 1;\n")))),
+        ("chosen/host.cu", &newer("int host;\n")),
+    ]);
+    let line = "cudalint: 4 files have kernel code that is left out for sm_90: pass --target sm_100\n";
+    let err = |args: &[&str]| run(root.path(), args).2;
+    assert!(err(&["src"]).ends_with(line), "{}", err(&["src"]));
+    assert!(err(&["accesses", "src"]).ends_with(line));
+    for args in [&["--target", "sm_100", "src"][..], &["-q", "src"], &["chosen"]] {
+        assert!(!err(args).contains("left out"), "{}", err(args));
+    }
+}
