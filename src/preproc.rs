@@ -258,6 +258,8 @@ pub enum MaskKind {
     ClusterDims,
     /// A macro that nothing visible defines, called where a statement stands.
     Statement,
+    /// A macro that nothing visible defines, before a function that is launched: it says `__global__`.
+    Kernel,
     /// `_Pragma("...")`
     Pragma,
     /// `__device__` of a lambda.

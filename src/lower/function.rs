@@ -14,6 +14,7 @@ use crate::ir::{
     TemplateParamKind, Through, Type,
 };
 use crate::syntax::field;
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// The last segment of a module-wide record name.
@@ -47,7 +48,7 @@ impl<'t> Lowerer<'t> {
         let name = self.function_name_of(node, name_node, owner.as_deref());
         self.function_name = name.clone();
         let specifiers = self.specifiers(node);
-        let kind = if specifiers.kernel {
+        let kind = if specifiers.kernel || self.is_masked_kernel(self.head(node, enclosing)) {
             FunctionKind::Kernel
         } else if specifiers.device || specifiers.constexpr {
             FunctionKind::Device
@@ -357,8 +358,13 @@ impl<'t> Lowerer<'t> {
         if let Some(bounds) = child_of_kind(node, "launch_bounds") {
             return children(bounds).into_iter().map(|bound| self.full_expr(bound)).collect();
         }
+        self.masked_launch_bounds(self.head(node, enclosing))
+    }
+
+    /// Where the head of a function lies.
+    fn head(&self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Range<usize> {
         let end = field(node, "body").map_or(self.end(node), |body| self.start(body));
-        self.masked_launch_bounds(self.start(enclosing.outermost(node)), end)
+        self.start(enclosing.outermost(node))..end
     }
 }
 

@@ -5,6 +5,7 @@ use super::nodes::children;
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::preproc::{MaskKind, Masked};
 use crate::syntax::field;
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// How far before a declaration its first, blanked word is looked for.
@@ -88,9 +89,14 @@ impl<'t> Lowerer<'t> {
         self.masked_between(start, end, MaskKind::DeviceLambda).is_some()
     }
 
+    /// Whether a macro was blanked from a function's head that says that it is a kernel.
+    pub(super) fn is_masked_kernel(&self, head: Range<usize>) -> bool {
+        self.masked_between(head.start, head.end, MaskKind::Kernel).is_some()
+    }
+
     /// The launch bounds blanked from a function's head.
-    pub(super) fn masked_launch_bounds(&mut self, start: usize, end: usize) -> Vec<Expr> {
-        match self.masked_between(start, end, MaskKind::LaunchBounds) {
+    pub(super) fn masked_launch_bounds(&mut self, head: Range<usize>) -> Vec<Expr> {
+        match self.masked_between(head.start, head.end, MaskKind::LaunchBounds) {
             Some(mask) => self.mask_arguments(mask),
             None => Vec::new(),
         }

@@ -5,12 +5,15 @@
 //! compiler defines ([`attributes`]), and macros that nothing visible defines ([`unknown`]).
 
 mod attributes;
+mod kernel;
 mod unknown;
 mod words;
 
 use super::declared::DeclaredTypes;
 use super::lexer::{Kind, Lexer, Token};
 use super::{MaskKind, Masked};
+use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 pub(crate) use attributes::VALUE_OF_DECLTYPE;
@@ -71,6 +74,8 @@ struct Masker<'t> {
     /// The brackets that are open at the one being looked at.
     open: Vec<usize>,
     declared: DeclaredTypes<'t>,
+    /// The names of functions that are launched and not seen to be kernels, once that is asked.
+    launched: OnceCell<FxHashSet<&'t str>>,
     edits: Vec<Edit>,
     masked: Vec<Masked>,
 }
@@ -90,6 +95,7 @@ impl<'t> Masker<'t> {
             before: None,
             open: Vec::new(),
             declared: DeclaredTypes::default(),
+            launched: OnceCell::new(),
             edits: Vec::new(),
             masked: Vec::new(),
         };
@@ -214,6 +220,15 @@ impl<'t> Masker<'t> {
         let (Some(start), Some(end)) = (self.tokens.get(first), self.tokens.get(last)) else { return };
         self.masked.push(Masked { start: start.start, end: end.end, kind, args: args.trim().to_owned() });
         self.blank(first, last, "");
+    }
+
+    /// Records what a token is and writes something else in its place, if that is no longer.
+    fn mask_as(&mut self, at: usize, kind: MaskKind, with: &'static str) {
+        let Some(token) = self.tokens.get(at).filter(|token| token.range().len() >= with.len()) else {
+            return;
+        };
+        self.masked.push(Masked { start: token.start, end: token.end, kind, args: String::new() });
+        self.blank(at, at, with);
     }
 
     /// The text between two tokens.

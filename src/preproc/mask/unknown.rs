@@ -21,17 +21,28 @@ impl Masker<'_> {
             if let Some(close) = self.close(next) {
                 self.unknown_call(at, next, close);
             }
-        } else if is_upper(word)
-            && (self.is_marker(at)
-                || self.is_declaration_prefix(at)
-                || self.is_parameter_attribute(at)
-                || self.is_function_suffix(at)
-                || self.is_calling_convention(at))
+        } else if is_upper(word) {
+            self.unknown_word(at);
+        }
+    }
+
+    /// Masks a word in capitals if it must be a macro.
+    fn unknown_word(&mut self, at: usize) {
+        if self.heads_kernel(at + 1) {
+            self.mask(at, at, MaskKind::Kernel, "");
+        } else if self.is_marker(at)
+            || self.is_declaration_prefix(at)
+            || self.is_parameter_attribute(at)
+            || self.is_function_suffix(at)
+            || self.is_calling_convention(at)
         {
             // Alone on its line where a statement begins it may be one.
-            let alone = self.begins_statement() && self.begins_line(next);
+            let alone = self.begins_statement() && self.begins_line(at + 1);
             let kind = if alone { MaskKind::Statement } else { MaskKind::Other };
             self.mask(at, at, kind, "");
+        } else if self.is_head_of_kernel(at) {
+            // The type is a part of it.
+            self.mask_as(at, MaskKind::Kernel, "void");
         }
     }
 
@@ -46,6 +57,9 @@ impl Masker<'_> {
         let apart = self.begins_line(at) || self.before_is(b"{;");
         if begins && apart && self.ends_statement(after) {
             return self.mask(at, close, MaskKind::Statement, "");
+        }
+        if is_upper(self.word(at)) && self.heads_kernel(after) {
+            return self.mask(at, close, MaskKind::Kernel, "");
         }
         let prefix = begins || self.before_is(b">") || is_specifier(self.word_before());
         if prefix && is_specifier(self.word(after)) {
