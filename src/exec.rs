@@ -82,6 +82,7 @@ mod launched_lambda;
 mod launched_numbers;
 mod layout;
 mod leaving;
+mod lent;
 mod locals;
 mod loop_plan;
 mod loops;

@@ -161,6 +161,11 @@ pub enum Assumption {
         /// The variable.
         name: Arc<str>,
     },
+    /// A function that is not visible and gives a result reads what it is given once, where it is called.
+    ReadsOnce {
+        /// The function, in words.
+        callee: Arc<str>,
+    },
     /// A type has this size, and others give no other verdict.
     ElementSize {
         /// The type.
@@ -210,6 +215,7 @@ impl Assumption {
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
+            Assumption::ReadsOnce { .. } => "reads-once",
             Assumption::ElementSize { .. } => "element-size",
         }
     }
@@ -273,6 +279,8 @@ fn not_joined(out: &mut Formatter<'_>, bytes: u32, again: bool) -> std::fmt::Res
     write!(out, "neighbouring {what} are counted separately, although {may}")
 }
 
+const BOTH_ALIGNED: &str = "the source and the destination of the copy start at multiples of 128 bytes";
+const SOURCE_ALIGNED: &str = "the source of the copy starts at a multiple of 128 bytes";
 const IN_REGISTER: &str = "its value is in a register, because it was read or written just before";
 const READ_AGAIN: &str =
     "the compiler does not unroll the loop around it, so each iteration reads again what others read";
@@ -327,12 +335,8 @@ impl Display for Assumption {
             Assumption::DamageIsHarmless => {
                 out.write_str("the statement before it, which did not parse, changes nothing here")
             }
-            Assumption::CopyAligned { both: true } => {
-                out.write_str("the source and the destination of the copy start at multiples of 128 bytes")
-            }
-            Assumption::CopyAligned { both: false } => {
-                out.write_str("the source of the copy starts at a multiple of 128 bytes")
-            }
+            Assumption::CopyAligned { both: true } => out.write_str(BOTH_ALIGNED),
+            Assumption::CopyAligned { both: false } => out.write_str(SOURCE_ALIGNED),
             Assumption::RowsAligned { name } => {
                 write!(out, "`{name}` makes the row pitch in global memory a multiple of 128 bytes")
             }
@@ -379,6 +383,7 @@ impl Display for Assumption {
             Assumption::KeepsIndex { name } => {
                 write!(out, "`operator()`, whose body is not visible, does not change `{name}`")
             }
+            Assumption::ReadsOnce { callee } => write!(out, "{callee} reads it once"),
             Assumption::ElementSize { name, bytes, others, conflicts } => {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();
                 let verdict =

@@ -30,6 +30,14 @@ struct Bound {
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
     pub(crate) fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
+        let outer = std::mem::replace(&mut self.at_hand.is_used, used);
+        let value = self.call_what(expr, callee, (args, used));
+        self.at_hand.is_used = outer;
+        value
+    }
+
+    /// The same, by what is called.
+    fn call_what(&mut self, expr: &Expr, callee: &Expr, (args, used): (&[Expr], bool)) -> Value {
         match &callee.kind {
             ExprKind::Path(path) => self.call_path(expr, path, args, used),
             ExprKind::Member { base, name, arrow, args: explicit, class } => {

@@ -31,7 +31,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use around::{Around, Departure, Exit, Left};
-pub(crate) use at_hand::{AtHand, Copying, OneOfSeveral};
+pub(crate) use at_hand::{AtHand, Copying, Lent, OneOfSeveral};
 pub(crate) use compiler::{Answered, ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;

@@ -45,6 +45,8 @@ impl Machine<'_> {
         span: Span,
         atomic: Option<Atomic>,
     ) {
+        let (lent, reads_once) = self.if_lent(pointer, span);
+        let pointer = lent.as_ref().unwrap_or(pointer);
         let Target::Memory(object, offset) = &pointer.target else { return };
         let span = self.around.placed(span);
         if self.record_alternatives(op, pointer, bytes, span, atomic) {
@@ -90,7 +92,7 @@ impl Machine<'_> {
                 (Still::No, Saved::No)
             }
         };
-        self.happens(event, unknown, partly, outside, (kept, saved, within));
+        self.happens(event, (unknown, partly), reads_once, outside, (kept, saved, within));
     }
 
     /// What is known of the requests of an access whose offset is not known.
@@ -110,8 +112,8 @@ impl Machine<'_> {
     fn happens(
         &mut self,
         event: AccessEvent,
-        unknown: Option<Unknown>,
-        partly: Partly,
+        (unknown, partly): (Option<Unknown>, Partly),
+        reads_once: Option<Assumption>,
         outside: Option<u32>,
         (kept, saved, within): (Still, Saved, u32),
     ) {
@@ -125,6 +127,7 @@ impl Machine<'_> {
             besides.push(Assumption::SidesApart { store });
         }
         besides.extend(self.may_be_sunk(event.access));
+        besides.extend(reads_once);
         besides.extend(self.at_hand.used_in_part.then_some(Assumption::UsedWhole));
         let occurrence = Occurrence {
             event: &event,

@@ -57,7 +57,8 @@ impl Machine<'_> {
     /// Whether a type is named and not visible, and no template parameter, which may be any number.
     pub(super) fn is_hidden_class(&self, ty: &Ty) -> bool {
         let Ty::Unknown(name) = ty else { return false };
-        let mut params = self.state.frames.iter().flat_map(|frame| &frame.function.template_params);
+        let functions = self.state.frames.iter().map(|frame| &frame.function);
+        let mut params = functions.flat_map(|it| it.template_params.iter().chain(&it.owner_params));
         !nameless::ALL.contains(&&**name) && !params.any(|param| param.name == *name)
     }
 

@@ -60,6 +60,15 @@ impl<'a> Callee<'a> {
         }
     }
 
+    /// What does something with its arguments that is not known.
+    pub(super) fn not_seen(self) -> String {
+        match self {
+            Callee::Unnamed(_) | Callee::Constructor(_) => self.to_string(),
+            Callee::Itself(name) | Callee::TooDeep(name) => format!("`{name}`, which is not followed,"),
+            _ => format!("`{}`, whose body is not visible,", self.name()),
+        }
+    }
+
     /// Why it is not known what it returns, where it is not for want of its text.
     fn not_run(self) -> Option<String> {
         match self {
@@ -170,7 +179,7 @@ impl Machine<'_> {
         let mut has_target = false;
         let mut why_given = None;
         for (at, arg) in args.iter().enumerate() {
-            let value = self.handed_over(arg);
+            let value = self.handed_to(callee, (at, arg));
             if let (Value::Opaque(_, why, _), None) = (&value, &why_given) {
                 why_given = Some(why.clone());
             }
@@ -429,7 +438,7 @@ fn is_of_program(function: &Arc<Function>) -> bool {
     !function.span.is_built_in()
 }
 
-fn copies_memory(name: &str) -> bool {
+pub(super) fn copies_memory(name: &str) -> bool {
     matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
 }
 

@@ -1,7 +1,7 @@
 //! What is special about the access that is about to be recorded?
 
 use crate::domain::{Int, Unknown};
-use crate::events::{CopySource, MemberOf, Tile};
+use crate::events::{Assumption, CopySource, MemberOf, Tile};
 use crate::ir::Through;
 use crate::source::Span;
 use std::rc::Rc;
@@ -25,6 +25,10 @@ pub struct AtHand {
     pub set_aside: Option<usize>,
     /// Why it is not known into how wide accesses the compiler combines those recorded now, where it is not.
     pub combined: Option<Unknown>,
+    /// The argument that is handed to a function that is not seen, and what is known of its being read.
+    pub lent: Option<(Span, Lent)>,
+    /// Whether the value is used of the call at hand.
+    pub is_used: bool,
     /// Whether the object that is read may be used only in part.
     pub used_in_part: bool,
     /// Which member of an object that is copied as a whole it is.
@@ -54,6 +58,8 @@ impl Default for AtHand {
             copying: None,
             set_aside: None,
             combined: None,
+            lent: None,
+            is_used: false,
             used_in_part: false,
             member: None,
             copies: false,
@@ -64,6 +70,15 @@ impl Default for AtHand {
             sides: Rc::default(),
         }
     }
+}
+
+/// What is known of the reading of an argument that may be taken by reference.
+#[derive(Clone, Debug)]
+pub(crate) enum Lent {
+    /// Nothing, for this reason.
+    Unknown(Unknown),
+    /// That it happens once, if that is taken for granted.
+    Assumed(Assumption),
 }
 
 /// One of several functions of which a call means one. An argument that all of them take by value is evaluated once,
