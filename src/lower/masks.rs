@@ -15,16 +15,20 @@ const LOOK_BACK: usize = 4096;
 pub(super) const UNSEEN_MACRO: &str = "a macro that nothing visible defines";
 
 impl<'t> Lowerer<'t> {
-    /// What was blanked between two positions, the blank before the first one included.
+    /// What was blanked between two positions, or before the first one with nothing but blank and comments between.
     fn masked_between(&self, start: usize, end: usize, kind: MaskKind) -> Option<&'t Masked> {
         if self.fixed_span.is_some() {
             return None;
         }
         let masked = &self.outline.tree.expanded.masked;
-        let before = self.source.as_bytes().get(..start).unwrap_or_default();
-        let blank = before.iter().rev().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
-        let start = start - blank.min(start);
-        let first = masked.partition_point(|mask| (mask.start as usize) < start);
+        let mut first = masked.partition_point(|mask| (mask.start as usize) < start);
+        let mut from = start;
+        while let Some(before) = first.checked_sub(1).and_then(|at| masked.get(at))
+            && from.saturating_sub(before.end as usize) < LOOK_BACK
+            && self.source.get(before.end as usize..from).is_some_and(is_blank)
+        {
+            (first, from) = (first - 1, before.start as usize);
+        }
         masked
             .get(first..)?
             .iter()

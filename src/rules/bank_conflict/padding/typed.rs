@@ -301,10 +301,16 @@ fn variables_words(case: &Case<'_>, variables: &[TypedLength], edits: &[Edit]) -
     by_text.into_iter().map(words).collect()
 }
 
-/// The lines of some places, each once.
+/// The lines of some places, each once: those of the kernel's own file first. Which file was read first does not
+/// matter for their order.
 fn lines(case: &Case<'_>, spans: &[Span]) -> Vec<String> {
+    let mut spans = spans.to_vec();
+    spans.sort_by_cached_key(|span| {
+        let is_other = span.file != case.kernel.file;
+        (is_other, is_other.then(|| (case.place)(*span)), span.start)
+    });
     let mut lines: Vec<String> = Vec::new();
-    for span in spans {
+    for span in &spans {
         let line = match span.file == case.kernel.file {
             true => (case.line)(*span),
             false => (case.place)(*span),
