@@ -135,24 +135,36 @@ impl<'a> Ways<'a> {
 
 /// The conditions under which a block does what is told.
 pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
-    let mut words: Vec<String> = Vec::new();
+    let mut words: Vec<(bool, String)> = Vec::new();
     let text_of = |span: Span| (case.text)(span).split_whitespace().collect::<Vec<_>>().join(" ");
     for Side { span, is } in sides {
         let text = text_of(*span);
         // A macro or a function says less than its place.
         let is_short = text.len() <= MOST_SHOWN && !text.ends_with([')', ';', '\\']);
-        let what =
-            if is_short { format!("`{text}`") } else { format!("the condition at {}", (case.place)(*span)) };
-        let side = match is {
-            Is::Holds(holds) => format!("{what} is {holds}"),
-            Is::Case(label) => format!("{what} is `{}`", text_of(*label)),
+        let place = || format!("the condition at {}", (case.place)(*span));
+        let side = match (is, is_short) {
+            (Is::Holds(holds), true) => (*holds, format!("`{text}`")),
+            (Is::Holds(holds), false) => (*holds, format!("{} holds", place())),
+            (Is::Case(label), true) => (true, format!("`{text}` is `{}`", text_of(*label))),
+            (Is::Case(label), false) => (true, format!("{} is `{}`", place(), text_of(*label))),
         };
         if !words.contains(&side) {
             words.push(side);
         }
     }
-    let first = words.len().saturating_sub(MOST_OTHERS);
-    (!words.is_empty()).then(|| format!("this happens where {}", listed(&words[first..])))
+    let shown = &words[words.len().saturating_sub(MOST_OTHERS)..];
+    let of = |wanted: bool| -> Vec<String> {
+        shown.iter().filter(|(holds, _)| *holds == wanted).map(|(_, words)| words.clone()).collect()
+    };
+    let (asked, excluded) = (of(true), of(false));
+    let parts =
+        [("if", listed(&asked), asked.is_empty()), ("unless", excluded.join(" or "), excluded.is_empty())];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(.., is_none)| !is_none)
+        .map(|(word, what, _)| format!("{word} {what}"))
+        .collect();
+    (!parts.is_empty()).then(|| format!("this happens {}", parts.join(", ")))
 }
 
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.

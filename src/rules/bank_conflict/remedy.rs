@@ -461,11 +461,12 @@ fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let most = if found.at_most { "up to " } else { "" };
     match worst {
         None => format!(", conflict-free in all {}", plural(free as u64, "instance")),
-        Some((name, after, ideal)) => format!(
-            ", conflict-free in {free} of {}; `{name}` still takes {most}{}, where the minimum is {ideal}",
-            plural(names.len() as u64, "instance"),
-            plural(after, "wavefront"),
-        ),
+        Some((name, after, ideal)) => {
+            let all = plural(names.len() as u64, "instance");
+            let free = if free == 0 { String::new() } else { format!(", conflict-free in {free} of {all}") };
+            let after = plural(after, "wavefront");
+            format!("{free}; `{name}` still takes {most}{after}, where the minimum is {ideal}")
+        }
     }
 }
 
