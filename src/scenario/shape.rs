@@ -13,6 +13,7 @@
 //! | `__shared__ float s[256]; s[threadIdx.y * 32 + threadIdx.x] = x;` | 32 x 8 |
 //! | `__shared__ float s[512]; for (int i = threadIdx.y * 32 + threadIdx.x; i < 512; i += 256) s[i] = x;` | 32 x 8 |
 //! | `__shared__ float s[128]; if (threadIdx.x < 128) s[threadIdx.x] = x;` | 256, or as likely 128 or 512 |
+//! | `__launch_bounds__(512)`, `__shared__ float s[256]; for (int i = threadIdx.y * 32 + threadIdx.x; i < 256; i += n) s[i] = x;` | 32 x 16, or as likely 32 x 8 |
 //! | `extern __shared__ float s[]; s[threadIdx.x] = x;` | the same |
 //! | `__shared__ float s[1]; s[threadIdx.x] = x;` | none is known |
 //!
@@ -143,6 +144,13 @@ impl Search<'_, '_> {
             if is_told && block.iter().product::<u32>() <= most && self.fits(block) {
                 return self.of(block, BlockFrom::Implied, Vec::new());
             }
+        }
+        if let Some((block, _)) = &implied
+            && let Some(full) = bound.and_then(|n| with_threads(*block, n))
+            && self.fits(full)
+            && self.fits(*block)
+        {
+            return self.of(full, from, vec![*block]);
         }
         if let Some((block, arrays)) = implied
             && let Some(found) = self.implied_or_less(block, &arrays, most)
@@ -374,6 +382,11 @@ impl Search<'_, '_> {
         let (template_args, args) = (self.template_args.clone(), self.args.clone());
         Setting { template_args, args, covers: self.covers.clone(), ..Setting::of(block) }
     }
+}
+
+/// A block of more rows than this, with just so many threads.
+fn with_threads([x, y, z]: [u32; 3], threads: u32) -> Option<[u32; 3]> {
+    (x > 0 && z == 1 && threads.is_multiple_of(x) && threads / x > y).then(|| [x, threads / x, 1])
 }
 
 /// Whether someone would launch it: it has a warp at least.
