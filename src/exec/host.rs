@@ -190,6 +190,7 @@ impl Machine<'_> {
             _ => 1,
         };
         let is_endless = cond.is_none_or(|cond| matches!(cond.kind, ExprKind::Int(..)));
+        let most_idle = if is_endless { IDLE_ENDLESS } else { IDLE };
         self.host.idle_loops += u32::from(!reaches);
         let start = self.state.clone();
         let mark = self.left_mark();
@@ -231,7 +232,7 @@ impl Machine<'_> {
             }
             idle = if self.trace.launches.len() == seen { idle + 1 } else { 0 };
             seen = self.trace.launches.len();
-            if reaches && idle >= if is_endless { IDLE_ENDLESS } else { IDLE } {
+            if reaches && idle >= most_idle {
                 break;
             }
         }

@@ -156,14 +156,9 @@ pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
     let of = |wanted: bool| -> Vec<String> {
         shown.iter().filter(|(holds, _)| *holds == wanted).map(|(_, words)| words.clone()).collect()
     };
-    let (asked, excluded) = (of(true), of(false));
-    let parts =
-        [("if", listed(&asked), asked.is_empty()), ("unless", excluded.join(" or "), excluded.is_empty())];
-    let parts: Vec<String> = parts
-        .iter()
-        .filter(|(.., is_none)| !is_none)
-        .map(|(word, what, _)| format!("{word} {what}"))
-        .collect();
+    let parts = [("if", listed(&of(true))), ("unless", of(false).join(" or "))];
+    let parts = parts.iter().filter(|(_, what)| !what.is_empty());
+    let parts: Vec<String> = parts.map(|(word, what)| format!("{word} {what}")).collect();
     (!parts.is_empty()).then(|| format!("this happens {}", parts.join(", ")))
 }
 

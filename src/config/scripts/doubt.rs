@@ -20,6 +20,14 @@ pub(super) fn without_marks(text: &str) -> String {
     text.replace(DOUBT, "")
 }
 
+/// The words of a text as the shell splits them, their marks with them; nothing if a quote is left open.
+pub(super) fn shell_words(text: &str) -> Option<Vec<String>> {
+    // The shell's words have no such character.
+    const STAND_IN: &str = "\u{1}";
+    let words = shlex::split(&text.replace(DOUBT, STAND_IN))?;
+    Some(words.into_iter().map(|word| word.replace(STAND_IN, "\0")).collect())
+}
+
 fn is_gap(char: char) -> bool {
     char.is_whitespace() || char == ';'
 }

@@ -83,6 +83,16 @@ pub(super) fn definition(text: &str) -> Option<(String, Said)> {
     Some((name, said))
 }
 
+/// The names behind each `-D` of a text.
+pub(super) fn defined_in(text: &str) -> impl Iterator<Item = &str> {
+    let name = |at: usize| {
+        let rest = text[at + 2..].trim_start();
+        let end = rest.find(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+        &rest[..end.unwrap_or(rest.len())]
+    };
+    text.match_indices("-D").map(move |(at, _)| name(at)).filter(|name| !name.is_empty())
+}
+
 /// Whether this is text of C, as it is written: no shell, make or CMake has to work on it.
 fn is_plain(value: &str) -> bool {
     let balanced = |quote: char| value.matches(quote).count().is_multiple_of(2);

@@ -53,8 +53,9 @@ impl Machine<'_> {
         let made = match how {
             How::Operation(BinaryOp::Mul) => of(x).saturating_add(of(y)).min(MOST),
             How::Operation(BinaryOp::And) => of(x).max(of(y)),
-            How::Operation(BinaryOp::Or | BinaryOp::Xor) | How::Min | How::Max => of(x).min(of(y)),
-            How::Operation(BinaryOp::Rem) => of(x).min(of(y)),
+            How::Operation(BinaryOp::Or | BinaryOp::Xor | BinaryOp::Rem) | How::Min | How::Max => {
+                of(x).min(of(y))
+            }
             How::Operation(BinaryOp::Shl) => of(x).saturating_add(bits_of(y)).min(MOST),
             How::Operation(BinaryOp::Shr) if y.as_constant().is_some() => of(x).saturating_sub(bits_of(y)),
             How::Either(choice) => match known.side_of(*choice) {

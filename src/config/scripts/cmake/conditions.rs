@@ -38,19 +38,18 @@ impl<'a> Parser<'a> {
     }
 
     fn either(&mut self) -> Truth {
-        let mut truth = self.both();
-        while self.takes("OR") {
-            let right = self.both();
-            truth = or(truth, right);
-        }
-        truth
+        self.joined("OR", or, Self::both)
     }
 
     fn both(&mut self) -> Truth {
-        let mut truth = self.negated();
-        while self.takes("AND") {
-            let right = self.negated();
-            truth = and(truth, right);
+        self.joined("AND", and, Self::negated)
+    }
+
+    /// Parts with a word between any two.
+    fn joined(&mut self, word: &str, join: fn(Truth, Truth) -> Truth, part: fn(&mut Self) -> Truth) -> Truth {
+        let mut truth = part(self);
+        while self.takes(word) {
+            truth = join(truth, part(self));
         }
         truth
     }

@@ -429,10 +429,10 @@ impl Reading<'_> {
         let (ended, open) = std::mem::take(&mut self.perhaps).into_iter().partition(|it| it.0.0 >= depth);
         self.perhaps = open;
         let ended: Vec<((usize, usize), String, Link)> = ended;
-        for ((_, number), name, link) in ended.iter().filter(|it| it.0.1 == 0) {
+        for (_, name, link) in ended.iter().filter(|it| it.0.1 == 0) {
             let in_branch =
                 |number: usize| ended.iter().any(|it| it.0.1 == number && it.1 == *name && it.2 == *link);
-            if *number == 0 && all.is_some_and(|all| (1..all).all(in_branch)) {
+            if all.is_some_and(|all| (1..all).all(in_branch)) {
                 let doubtful = self.branches.state() != Some(true);
                 let link = Link { doubtful, ..link.clone() };
                 if doubtful {

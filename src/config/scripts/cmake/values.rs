@@ -1,7 +1,8 @@
 //! What has a script for CMake set so far?
 
-use super::super::doubt::{DOUBT, MOST_TEXT, either, is_doubtful, unknown};
-use super::super::flags::{Given, Place, add_words};
+use super::super::doubt::{DOUBT, MOST_TEXT, either, is_doubtful, shell_words, unknown};
+use super::super::flags::{Given, Place, add_words, defined_in};
+use super::generator::see_through;
 use super::lexer::{Argument, Kind};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -157,22 +158,16 @@ impl State {
 
     /// Remembers which macros an argument defines.
     pub(super) fn writes(&mut self, argument: &Argument, script: &Rc<Path>) {
-        for (at, _) in argument.text.match_indices("-D") {
-            let rest = &argument.text[at + 2..];
-            let name: String =
-                rest.chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
-            self.written.insert(name, Place { script: Rc::clone(script), line: argument.line });
-        }
+        let place = Place { script: Rc::clone(script), line: argument.line };
+        self.written.extend(defined_in(&argument.text).map(|name| (name.to_owned(), place.clone())));
     }
 
     /// What the variables with flags for CUDA define.
     pub(super) fn cuda_flags(&self) -> Given {
         let mut given = Given::default();
         for name in ["CMAKE_CUDA_FLAGS", "CUDA_NVCC_FLAGS"] {
-            let text = self.get(name).unwrap_or_default().replace(DOUBT, "\u{1}");
-            let words = super::generator::see_through(&text.replace(';', " "));
-            let words = shlex::split(&words).unwrap_or_default();
-            let words: Vec<String> = words.into_iter().map(|it| it.replace('\u{1}', "\0")).collect();
+            let text = self.get(name).unwrap_or_default().replace(';', " ");
+            let words = shell_words(&see_through(&text)).unwrap_or_default();
             // Without a line, it is not one that this text wrote.
             let Some(first) = self.written.values().next() else { continue };
             let place = |name: &str| self.written.get(name).unwrap_or(first).clone();

@@ -1,8 +1,8 @@
 //! What do the lines of a `Makefile` set, and which commands do its rules have?
 
 use super::super::branches::{Branches, Truth};
-use super::super::doubt::{DOUBT, either, is_doubtful, marked, unknown};
-use super::super::flags::{Given, Place, add_words};
+use super::super::doubt::{DOUBT, either, is_doubtful, marked, shell_words, unknown};
+use super::super::flags::{Given, Place, add_words, defined_in};
 use super::super::{Read, is_against_gpu};
 use super::expand::{Variables, find_outside, split_arguments};
 use super::{Command, Makefile};
@@ -225,14 +225,7 @@ impl Reading<'_> {
 
     /// Remembers which macros a line defines.
     fn writes(&mut self, line: &str, place: &Place) {
-        for (at, _) in line.match_indices("-D") {
-            let rest = line[at + 2..].trim_start();
-            let name: String =
-                rest.chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
-            if !name.is_empty() {
-                self.written.insert(name, place.clone());
-            }
-        }
+        self.written.extend(defined_in(line).map(|name| (name.to_owned(), place.clone())));
     }
 
     fn include(&mut self, names: &str, depth: usize) {
@@ -315,7 +308,7 @@ impl Reading<'_> {
                 ["NVCC", "CUDA", "NVFLAGS", "CUFLAGS", "HIPFLAGS"].iter().any(|it| upper.contains(it))
                     && upper.contains("FLAGS");
             let general = ["CFLAGS", "CXXFLAGS", "CPPFLAGS", "CCFLAGS", "DEFINES", "DEFINE", "DEFS"];
-            let number = match (is_cuda, general.contains(&name) || name == "KERNEL_DIM") {
+            let number = match (is_cuda, general.contains(&name)) {
                 (true, _) => 0,
                 (false, true) => 1,
                 (false, false) => continue,
@@ -334,12 +327,8 @@ impl Reading<'_> {
 
 /// The words of a command as the shell sees them; one with what the shell works out has a mark.
 fn words(text: &str) -> Option<Vec<String>> {
-    let words = shlex::split(&text.replace(DOUBT, "\u{1}"))?;
-    let word = |word: String| {
-        let word = word.replace('\u{1}', "\0");
-        if word.contains('`') { format!("{DOUBT}{word}") } else { word }
-    };
-    Some(words.into_iter().map(word).collect())
+    let mark = |word: String| if word.contains('`') { format!("{DOUBT}{word}") } else { word };
+    Some(shell_words(text)?.into_iter().map(mark).collect())
 }
 
 /// Whether a command compiles. `line`: as it is written, for compilers that are looked for.

@@ -306,8 +306,8 @@ fn variables_words(case: &Case<'_>, variables: &[TypedLength], edits: &[Edit]) -
 fn lines(case: &Case<'_>, spans: &[Span]) -> Vec<String> {
     let mut spans = spans.to_vec();
     spans.sort_by_cached_key(|span| {
-        let is_other = span.file != case.kernel.file;
-        (is_other, is_other.then(|| (case.place)(*span)), span.start)
+        let begin_of_file = (case.place)(Span { start: 0, end: 0, ..*span });
+        (span.file != case.kernel.file, begin_of_file, span.start)
     });
     let mut lines: Vec<String> = Vec::new();
     for span in &spans {
