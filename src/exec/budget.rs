@@ -22,6 +22,9 @@ pub(crate) const STEP_BUDGET: u64 = 75_000;
 const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
 const HOST_STEP_BUDGET: u64 = 150_000;
+/// The same until the first launch. What leads to launches gets to one within 45,000 steps in all of the public
+/// repositories that were measured; libraries of expression templates have much host code that never does.
+const FIRST_LAUNCH_BUDGET: u64 = HOST_STEP_BUDGET / 3;
 /// What all runs of host code for one file take before the others are short. Names as common as `run` lead everywhere.
 const FILE_HOST_STEP_BUDGET: u64 = 40 * HOST_STEP_BUDGET;
 /// What all runs for one file take before less effort is made.
@@ -199,6 +202,7 @@ impl Machine<'_> {
     pub(super) fn budget(&self) -> u64 {
         let budget = match (self.mode, &self.settings.pitch) {
             (Mode::Host, _) if self.host.is_short => HOST_STEP_BUDGET / THRIFT,
+            (Mode::Host, _) if self.trace.launches.is_empty() => FIRST_LAUNCH_BUDGET,
             (Mode::Host, _) => HOST_STEP_BUDGET,
             (Mode::Device, Some(pitch)) if pitch.extra == Extra::Any => PROOF_STEP_BUDGET,
             (Mode::Device, _) if self.settings.effort == Effort::Least => STEP_BUDGET / THRIFT,

@@ -8,7 +8,7 @@
 //! | `template <class T, class = decltype(T().size())> f(T)` | an object | not known: expressions are not tried |
 
 use super::deduce::{deduce, is_named, note_forwarded, strip};
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::packs::mentions;
 use super::types::{Env, Layout, Ty};
@@ -49,10 +49,12 @@ impl Machine<'_> {
         if !is_conditional(function) {
             return all;
         }
-        // The run gets no further by it.
+        // The run gets no further by it. Host code of expression templates does little else, and never launches.
         let steps = self.steps;
         let met = self.meets_what_is_asked(function, explicit, types);
-        self.steps = steps;
+        if self.mode == Mode::Device || !self.trace.launches.is_empty() {
+            self.steps = steps;
+        }
         if met == Some(true) { all } else { met }
     }
 
