@@ -8,55 +8,68 @@ use crate::ir::names::{header_names, mentioned_names, type_names, variable_names
 use crate::ir::program::{Program, is_conversion};
 use crate::ir::{Declaration, Function, FunctionKind, Name, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// What is worth running, in one program.
 #[derive(Debug)]
 pub(crate) struct Reach<'p> {
     program: &'p Program,
-    /// Whether some operator has shared memory or a barrier in its own text.
-    operators: bool,
+    /// Operators and destructors, which run without being named.
+    operators: Vec<Arc<Function>>,
+    /// Whether some of these leads to shared memory or a barrier, once that was asked for.
+    do_operators_matter: OnceCell<bool>,
 }
 
 impl<'p> Reach<'p> {
-    /// Looks at the program's operators; functions are followed on demand.
+    /// Everything is followed on demand.
     #[must_use]
     pub(crate) fn new(program: &'p Program) -> Reach<'p> {
         let functions = program.modules.iter().flat_map(|module| &module.functions);
-        let nameless = |f: &&Arc<Function>| f.name.starts_with("operator") && !is_conversion(&f.name);
-        let operators = functions.filter(nameless).any(|f| matters(f));
-        Reach { program, operators }
+        let is_operator = |f: &Function| {
+            f.name.starts_with('~') || f.name.starts_with("operator") && !is_conversion(&f.name)
+        };
+        let nameless = |f: &&Arc<Function>| f.kind != FunctionKind::Host && is_operator(f);
+        Reach {
+            program,
+            operators: functions.filter(nameless).cloned().collect(),
+            do_operators_matter: OnceCell::new(),
+        }
     }
 
     /// Whether running the function may meet shared memory or a block barrier.
     #[must_use]
     pub(crate) fn worth_running(&self, function: &Arc<Function>) -> bool {
-        self.operators
-            || self.search(function, &mut |met| match met {
-                Met::Function(function) => matters(function),
-                Met::Variable(variable) => variable.storage.is_shared(),
-            })
+        let is_wanted = |met: Met<'_>| match met {
+            Met::Function(function) => matters(function),
+            Met::Variable(variable) => variable.storage.is_shared(),
+        };
+        let by_operator = || self.search(&self.operators, &mut { is_wanted });
+        self.search(std::slice::from_ref(function), &mut { is_wanted })
+            || *self.do_operators_matter.get_or_init(by_operator)
     }
 
     /// Whether running the function may meet an intrinsic by which the lanes of a warp do.
     #[must_use]
     pub(crate) fn may_bring_lanes_together(&self, function: &Arc<Function>) -> bool {
-        self.search(function, &mut |met| matches!(met, Met::Function(function) if function.mentions.lanes))
+        let is_wanted = |met: Met<'_>| matches!(met, Met::Function(function) if function.mentions.lanes);
+        self.search(std::slice::from_ref(function), &mut { is_wanted })
+            || self.search(&self.operators, &mut { is_wanted })
     }
 
     /// Whether running the function may meet a variable of file scope.
     #[must_use]
     pub(crate) fn may_use(&self, function: &Arc<Function>, variable: &Declaration) -> bool {
         self.search(
-            function,
+            std::slice::from_ref(function),
             &mut |met| matches!(met, Met::Variable(met) if met.name_span == variable.name_span),
         )
     }
 
-    /// Whether `wanted` says yes to something that the function's names lead to, itself included.
-    fn search(&self, function: &Arc<Function>, wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
+    /// Whether `wanted` says yes to something that the functions' names lead to, themselves included.
+    fn search(&self, functions: &[Arc<Function>], wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
         let mut seen: FxHashSet<Name> = FxHashSet::default();
-        let mut waiting = vec![Arc::clone(function)];
+        let mut waiting = functions.to_vec();
         while let Some(function) = waiting.pop() {
             if wanted(Met::Function(&function)) {
                 return true;
