@@ -49,6 +49,8 @@ pub(crate) struct Scenario {
     pub open_launch: Option<Span>,
     /// Whether host code limits the block by `min` at each such launch, and this is the block at the limit.
     pub is_at_limit: bool,
+    /// Whether such launches may never give this block: no numbers that were tried lead to it.
+    pub is_unmet: bool,
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
@@ -82,6 +84,7 @@ impl Scenario {
             rival: None,
             open_launch: None,
             is_at_limit: false,
+            is_unmet: false,
             dynamic_bytes: None,
             least_dynamic: None,
             no_dynamic: None,
@@ -281,10 +284,11 @@ pub(crate) fn scenarios(
             };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let (is_at_limit, open_launch) = (group.is_at_limit && fixed.is_none(), group.open);
+            let is_unmet = group.is_unmet && fixed.is_none();
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
             let scenario =
                 Scenario { block_from, launch, refuted, rival, is_at_limit, ..Scenario::of(setting) };
-            Scenario { open_launch, dynamic_bytes, least_dynamic, no_dynamic, ties, ..scenario }
+            Scenario { open_launch, is_unmet, dynamic_bytes, least_dynamic, no_dynamic, ties, ..scenario }
         }
         None => {
             let covers = group.covers(kernel);
@@ -356,6 +360,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
         Some(group) => {
             group.rival = group.rival.filter(|_| launch.rival.is_some());
             group.is_at_limit &= launch.is_at_limit;
+            group.is_unmet &= launch.is_unmet;
             let both = group.dynamic_bytes.zip(dynamic_bytes);
             group.dynamic_bytes = both.map(|(known, other)| if other.0 > known.0 { other } else { known });
             let all = group.least_dynamic.into_iter().chain(some_dynamic);
@@ -395,6 +400,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             rival: launch.rival,
             open: None,
             is_at_limit: launch.is_at_limit,
+            is_unmet: launch.is_unmet,
             dynamic_bytes,
             least_dynamic: some_dynamic,
             no_dynamic,

@@ -305,6 +305,9 @@ impl Subject<'_> {
         if let Some(rival) = scenario.rival.or_else(alike) {
             return Some(Unjudged::Rival(rival));
         }
+        if let Some(launch) = scenario.launch.filter(|_| scenario.is_unmet) {
+            return Some(Unjudged::Unmet(launch));
+        }
         let waits = self.hidden_barrier(scenario)?;
         Some(Unjudged::HiddenBarrier { function: waits.name.to_string(), name: waits.name_span })
     }
@@ -423,6 +426,7 @@ impl Subject<'_> {
             rival: scenario.rival,
             open_launch: scenario.open_launch,
             is_at_limit: scenario.is_at_limit,
+            is_unmet: scenario.is_unmet,
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             dynamic_bytes: scenario.dynamic_bytes,

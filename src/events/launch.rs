@@ -49,6 +49,9 @@ pub struct LaunchSite {
     pub is_asked_about: bool,
     /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
     pub is_guessed: bool,
+    /// Whether its shape is one of several between which host code chooses by numbers of which it asks something before
+    /// the launch too, and none of the numbers that were tried leads to this one.
+    pub is_unmet: bool,
     /// Whether host code ties nothing that it gives to the kernel to the block: the text alone tells the block, and each
     /// argument is a constant, or a number of its own of which nothing is known.
     pub is_untied: bool,
@@ -110,6 +113,7 @@ impl LaunchSite {
         weaken(&mut self.most, &other.most);
         weaken_powers(&mut self.powers, &other.powers);
         self.is_guessed |= other.is_guessed;
+        self.is_unmet &= other.is_unmet;
         self.is_asked_about |= other.is_asked_about;
         self.is_untied &= other.is_untied;
         self.warps.iter_mut().zip(other.warps).for_each(|(mine, theirs)| *mine &= theirs);
@@ -122,7 +126,11 @@ impl LaunchSite {
     pub(crate) fn is_certain(&self) -> bool {
         let known = |args: &Vec<LaunchArg>| !args.contains(&LaunchArg::Unknown);
         let is_shaped = self.block.iter().all(Option::is_some);
-        is_shaped && !self.is_guessed && self.refuted.is_none() && self.template_args.iter().all(known)
+        is_shaped
+            && !self.is_guessed
+            && !self.is_unmet
+            && self.refuted.is_none()
+            && self.template_args.iter().all(known)
     }
 
     /// Whether it says the same as another, but for the grid and the dynamic bytes.

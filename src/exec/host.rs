@@ -20,6 +20,7 @@ mod multiples;
 mod refuted;
 mod related;
 mod residues;
+mod sampled;
 pub(super) mod settled;
 mod switched;
 mod unfollowed;

@@ -190,7 +190,9 @@ impl Machine<'_> {
             [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
             _ => None,
         };
-        for case in self.distinct_cases(&row, settled, way) {
+        let cases = self.distinct_cases(&row, settled, way);
+        let unmet = self.unmet(&row[..settled], &cases);
+        for (case, is_unmet) in cases.into_iter().zip(unmet) {
             let template_args: Option<Vec<LaunchArg>> = template_args.as_ref().map(|list| {
                 let numbers = list.iter().zip(&case[3..settled]).map(|(arg, number)| match arg {
                     Argument::Number(_) => number.map_or(LaunchArg::Unknown, |it| LaunchArg::Value(it.value)),
@@ -227,6 +229,7 @@ impl Machine<'_> {
                 refuted: self.state.refuted.clone(),
                 is_asked_about: self.is_asked_about(&sizes),
                 is_guessed: self.host.guessed,
+                is_unmet,
                 is_untied,
             };
             match self.trace.launches.iter_mut().find(|launch| launch.same(&site)) {

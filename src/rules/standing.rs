@@ -74,6 +74,9 @@ fn unjudged(run: &KernelRun) -> Why {
             of("as far as cudalint follows the host code, its launch never happens", vec![*span])
         }
         Some(Unjudged::Rival(span)) => of("its launch may mean another kernel of the same name", vec![*span]),
+        Some(Unjudged::Unmet(span)) => {
+            of("no numbers that were tried make its launch give this block", vec![*span])
+        }
         Some(Unjudged::HiddenBarrier { function, name }) => {
             let text = format!(
                 "`{function}` has a barrier, and cudalint does not follow every place where \

@@ -11,6 +11,8 @@ pub enum Unjudged {
     Refuted(Span),
     /// The launch may mean another kernel of this name, which stands here.
     Rival(Span),
+    /// The launch, which stands here, may never give the block: no numbers that were tried lead to it.
+    Unmet(Span),
     /// A function that may run without being named has a barrier.
     HiddenBarrier {
         /// The function's name.

@@ -39,6 +39,8 @@ pub(super) struct Group {
     pub(super) open: Option<Span>,
     /// Whether host code limits the block at each of them, and it is the one at the limit.
     pub(super) is_at_limit: bool,
+    /// As in [`LaunchSite::is_unmet`](crate::events::LaunchSite::is_unmet), of each of them.
+    pub(super) is_unmet: bool,
     /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
     pub(super) dynamic_bytes: Option<(u64, Span)>,
     /// The fewest but none that one of them is known to give, and which does.

@@ -71,11 +71,12 @@ fn every_rule_file_is_registered_documented_and_has_fixtures() {
         else {
             continue;
         };
-        // `causes` puts findings together, `fact` is what the rules on facts share, `launches` what those on launches do, `lines` names lines of
-        // any, `standing` sums up with `unjudged`, `typed` says what types say.
+        // `blocks` says where a block comes from, `causes` puts findings together, `fact` is what the rules on facts share,
+        // `launches` what those on launches do, `lines` names lines of any, `standing` sums up with `unjudged`, `typed`
+        // says what types say.
         if matches!(
             name,
-            "tests" | "fact" | "launches" | "causes" | "lines" | "standing" | "typed" | "unjudged"
+            "tests" | "fact" | "launches" | "blocks" | "causes" | "lines" | "standing" | "typed" | "unjudged"
         ) || name.contains('/')
         {
             continue;

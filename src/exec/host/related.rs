@@ -42,13 +42,21 @@ impl Machine<'_> {
     }
 
     /// The symbols on which conditions rest, with those of which others are made.
-    fn symbols_behind<'c>(&self, conditions: impl IntoIterator<Item = &'c Condition>) -> FxHashSet<SymbolId> {
-        let (mut symbols, mut waiting) = (FxHashSet::default(), Vec::new());
-        let terms =
-            |int: &Int, waiting: &mut Vec<SymbolId>| waiting.extend(int.terms.iter().map(|(id, _)| *id));
+    pub(super) fn symbols_behind<'c>(
+        &self,
+        conditions: impl IntoIterator<Item = &'c Condition>,
+    ) -> FxHashSet<SymbolId> {
+        let mut symbols = Vec::new();
         for condition in conditions {
-            super::refuted::differences(condition, &mut |difference| terms(difference, &mut waiting));
+            super::refuted::differences(condition, &mut |difference| terms(difference, &mut symbols));
         }
+        self.symbols_of(symbols)
+    }
+
+    /// Symbols, with those of which they are made and on which their choices rest.
+    pub(super) fn symbols_of(&self, symbols: impl IntoIterator<Item = SymbolId>) -> FxHashSet<SymbolId> {
+        let mut waiting: Vec<SymbolId> = symbols.into_iter().collect();
+        let mut symbols = FxHashSet::default();
         while let Some(symbol) = waiting.pop() {
             if !symbols.insert(symbol) {
                 continue;
@@ -66,4 +74,9 @@ impl Machine<'_> {
         }
         symbols
     }
+}
+
+/// Adds the symbols of a sum.
+fn terms(int: &Int, to: &mut Vec<SymbolId>) {
+    to.extend(int.terms.iter().map(|(id, _)| *id));
 }
