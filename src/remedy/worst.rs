@@ -34,6 +34,9 @@ const MOST_PLACES: usize = 1 << 18;
 /// The most sums of a lane that are made on the way to its places.
 const MOST_SUMS: usize = 1 << 14;
 
+/// A factor, and the least and the most of the number that it is multiplied with, as far as known.
+type Term = (i64, Option<i64>, Option<i64>);
+
 /// A request whose lanes have several places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scattered {
@@ -113,6 +116,8 @@ impl ByData {
         };
         let terms = offset.terms.iter().map(factors).collect::<Option<Vec<_>>>()?;
         let last = array_bytes.checked_sub(width)?;
+        // Most lanes differ in nothing but the data.
+        let mut of_lanes: FxHashMap<(i64, Vec<Term>), Rc<[u32]>> = FxHashMap::default();
         for warp in 0..shape.threads().div_ceil(LANES) {
             let active = event.threads.warp(warp);
             if active == 0 {
@@ -121,11 +126,21 @@ impl ByData {
             let mut places: Vec<Rc<[u32]>> = Vec::new();
             for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
                 let thread = warp * LANES + lane;
-                let own = terms.iter().map(|(factors, low, high)| (factors[thread], *low, *high));
-                let own = reached(bases[thread], own, last, width)?;
-                // Lanes that have the same places share them.
-                let same = places.iter().find(|it| ***it == *own).cloned();
-                places.push(same.unwrap_or_else(|| own.into()));
+                let own: Vec<Term> =
+                    terms.iter().map(|(factors, low, high)| (factors[thread], *low, *high)).collect();
+                let from = (bases[thread], own);
+                let known = match of_lanes.get(&from) {
+                    Some(known) => Rc::clone(known),
+                    None => {
+                        let own = reached(from.0, &from.1, last, width)?;
+                        // Lanes that have the same places share them.
+                        let same = places.iter().find(|it| ***it == *own).cloned();
+                        let own = same.unwrap_or_else(|| own.into());
+                        of_lanes.insert(from, Rc::clone(&own));
+                        own
+                    }
+                };
+                places.push(known);
             }
             self.requests = self.requests.saturating_add(weight);
             let request = Scattered { site, places, width };
@@ -143,18 +158,11 @@ impl ByData {
 
 /// The places that a lane reaches, in order: a number, and for each term any multiple of its factor from the least to
 /// the most. What is outside of the array is left out: no program that is right goes there.
-fn reached(
-    base: i64,
-    terms: impl Iterator<Item = (i64, Option<i64>, Option<i64>)>,
-    last: u64,
-    width: u64,
-) -> Option<Vec<u32>> {
+fn reached(base: i64, terms: &[Term], last: u64, width: u64) -> Option<Vec<u32>> {
     let last = i64::try_from(last).ok()?;
-    let mut terms: Vec<_> = terms.filter(|(factor, ..)| *factor != 0).collect();
+    let mut terms: Vec<Term> = terms.iter().copied().filter(|(factor, ..)| *factor != 0).collect();
     // The one with the most values comes last, when it is known how much room there is.
-    let values = |(_, low, high): &(i64, Option<i64>, Option<i64>)| {
-        low.zip(*high).map_or(u64::MAX, |(low, high)| high.abs_diff(low))
-    };
+    let values = |(_, low, high): &Term| low.zip(*high).map_or(u64::MAX, |(low, high)| high.abs_diff(low));
     terms.sort_by_key(values);
     let mut sums = vec![base];
     for (at, &(factor, low, high)) in terms.iter().enumerate() {

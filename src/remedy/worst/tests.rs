@@ -63,7 +63,7 @@ fn the_worst_is_the_worst_of_every_choice() {
 
 #[test]
 fn places_are_all_that_stay_in_the_array() {
-    let reach = |base, terms: &[(i64, Option<i64>, Option<i64>)]| reached(base, terms.iter().copied(), 60, 4);
+    let reach = |base, terms: &[Term]| reached(base, terms, 60, 4);
     assert_eq!(reach(8, &[]), Some(vec![8]));
     assert_eq!(reach(8, &[(4, Some(0), Some(2))]), Some(vec![8, 12, 16]));
     assert_eq!(reach(8, &[(-4, Some(0), Some(5))]), Some(vec![0, 4, 8]));
