@@ -168,7 +168,7 @@ fn words(fault: &LaneFault) -> Words {
             level,
             message: format!("lane {lane} executes this `{name}`, but is not in its own mask {mask:#010x}"),
             notes: vec!["a participating lane must be in the mask"],
-            help: "set each lane's own bit in its mask".to_owned(),
+            help: own_bit_help(mask),
         },
         Lanes::Missing { mask, lanes, then, .. } => {
             let (who, verb) = lane_words(lanes, "does", "do");
@@ -289,6 +289,16 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     }
     let (helps, kernel) = (vec![help], run.kernel.clone());
     Diagnostic { labels, notes, helps, kernel, ..Diagnostic::plain(RULE.id, level, fault.span, message) }
+}
+
+/// What to do about a mask without the lane that uses it.
+fn own_bit_help(mask: u32) -> String {
+    // `0xfffffff`: a digit got lost.
+    let ones = mask.trailing_ones();
+    match ones.is_multiple_of(4) && (24..32).contains(&ones) && mask >> ones == 0 {
+        true => format!("write `0xffffffff` for all lanes: {mask:#x} has {} digits, and not 8", ones / 4),
+        false => "set each lane's own bit in its mask".to_owned(),
+    }
 }
 
 /// The lanes of a set, with a verb: `lane 3 does`, `lanes 16 to 31 do`, `lanes 1, 3 and others do`.
