@@ -27,7 +27,9 @@ pub(crate) use lanes::{Lanes, Spread};
 pub(crate) use quotients::Division;
 pub(crate) use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
-pub(crate) use symbol::{AmongBlocks, Key, Origin, Remainder, Symbol, SymbolId, Symbols, joined, quoted};
+pub(crate) use symbol::{
+    AmongBlocks, Key, Origin, Remainder, Symbol, SymbolId, Symbols, UNSEEN_NAME, joined, quoted,
+};
 pub(crate) use thread_set::ThreadSet;
 pub(crate) use unknown::{Reason, Unknown, Variation};
 pub(crate) use world::World;

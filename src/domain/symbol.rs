@@ -30,6 +30,8 @@ const LARGEST_DIVISOR: i64 = 1 << 10;
 const LARGE: i64 = 1 << 15;
 /// What stands in a name for a part that would make it too long.
 const ELIDED: &str = "...";
+/// What the key of a symbol begins with that stands for a name without a definition.
+pub(crate) const UNSEEN_NAME: &str = "name ";
 
 /// A symbol of one run. They are ordered as they were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -318,13 +320,21 @@ impl Symbols {
         if are_same { AmongBlocks::Same } else { AmongBlocks::Any }
     }
 
+    /// Whether a symbol stands for a name without qualifiers and without a definition, such as a macro that only a
+    /// build defines.
+    #[must_use]
+    pub(crate) fn is_undefined(&self, id: SymbolId) -> bool {
+        let Some(Key::Named(key)) = self.name_key(id) else { return false };
+        key.strip_prefix(UNSEEN_NAME).is_some_and(|name| !name.contains("::"))
+    }
+
     fn is_compiled(&self, key: &Key) -> bool {
         let known = |id: SymbolId| self.get(id).compiled;
         let all = |terms: &[(u32, i64)]| {
             terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || known(SymbolId(*id)))
         };
         match key {
-            Key::Named(name) => name.starts_with("name ") || name.starts_with("template parameter "),
+            Key::Named(name) => name.starts_with(UNSEEN_NAME) || name.starts_with("template parameter "),
             Key::Block(_) | Key::Grid(_) => false,
             Key::Size(_) => true,
             Key::Product(factors) => factors.iter().all(|id| known(*id)),

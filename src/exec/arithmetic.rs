@@ -296,9 +296,16 @@ impl Machine<'_> {
 
     fn why_not_affine(&self, x: &Int, y: &Int, span: Span) -> Unknown {
         let mut ids = x.terms.iter().chain(&y.terms).map(|(id, _)| *id);
-        let name = ids.find(|id| !id.is_per_thread()).map(|id| &self.world.symbols.get(id).name);
-        let detail = match name {
-            Some(name) => format!("it depends on {} in a way that is not affine", quoted(name)),
+        let detail = match ids.find(|id| !id.is_per_thread()) {
+            Some(id) => {
+                let undefined = if self.world.symbols.is_undefined(id) {
+                    ", which no file that is read defines,"
+                } else {
+                    ""
+                };
+                let name = quoted(&self.world.symbols.get(id).name);
+                format!("it depends on {name}{undefined} in a way that is not affine")
+            }
             None => "it is not affine".to_string(),
         };
         Unknown::new(Reason::NotAffine, span, detail)

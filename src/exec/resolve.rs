@@ -4,7 +4,7 @@ use super::machine::{Asked, Frame, Machine, Mode, ObjectKind};
 use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
-use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
+use crate::domain::{Int, Key, Origin, Reason, UNSEEN_NAME, Unknown, Variation};
 use crate::ir::namespace::Namespace;
 use crate::ir::{Alias, Declaration, Function, Name, Path, Record, Scalar, Type};
 use crate::source::Span;
@@ -343,7 +343,7 @@ impl Machine<'_> {
     fn unseen(&mut self, path: &Path, _span: Span) -> Value {
         let name = qualified(path);
         // Of a class that is not visible, one for other arguments has another.
-        let key = Key::Named(format!("name {}", self.hidden_name(path)));
+        let key = Key::Named(format!("{UNSEEN_NAME}{}", self.hidden_name(path)));
         let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
         Value::Int(self.with_residue(id), Scalar::I32)
     }
