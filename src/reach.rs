@@ -44,8 +44,8 @@ impl<'p> Reach<'p> {
             Met::Function(function) => matters(function),
             Met::Variable(variable) => variable.storage.is_shared(),
         };
-        let by_operator = || self.search(&self.operators, &mut { is_wanted });
-        self.search(std::slice::from_ref(function), &mut { is_wanted })
+        let by_operator = || self.search(&self.operators, &is_wanted);
+        self.search(std::slice::from_ref(function), &is_wanted)
             || *self.do_operators_matter.get_or_init(by_operator)
     }
 
@@ -53,8 +53,7 @@ impl<'p> Reach<'p> {
     #[must_use]
     pub(crate) fn may_bring_lanes_together(&self, function: &Arc<Function>) -> bool {
         let is_wanted = |met: Met<'_>| matches!(met, Met::Function(function) if function.mentions.lanes);
-        self.search(std::slice::from_ref(function), &mut { is_wanted })
-            || self.search(&self.operators, &mut { is_wanted })
+        self.search(std::slice::from_ref(function), &is_wanted) || self.search(&self.operators, &is_wanted)
     }
 
     /// Whether running the function may meet a variable of file scope.
@@ -62,12 +61,12 @@ impl<'p> Reach<'p> {
     pub(crate) fn may_use(&self, function: &Arc<Function>, variable: &Declaration) -> bool {
         self.search(
             std::slice::from_ref(function),
-            &mut |met| matches!(met, Met::Variable(met) if met.name_span == variable.name_span),
+            &|met| matches!(met, Met::Variable(met) if met.name_span == variable.name_span),
         )
     }
 
     /// Whether `wanted` says yes to something that the functions' names lead to, themselves included.
-    fn search(&self, functions: &[Arc<Function>], wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
+    fn search(&self, functions: &[Arc<Function>], wanted: &dyn Fn(Met<'_>) -> bool) -> bool {
         let mut seen: FxHashSet<Name> = FxHashSet::default();
         let mut waiting = functions.to_vec();
         while let Some(function) = waiting.pop() {

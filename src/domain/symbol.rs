@@ -324,8 +324,8 @@ impl Symbols {
     /// build defines.
     #[must_use]
     pub(crate) fn is_undefined(&self, id: SymbolId) -> bool {
-        let Some(Key::Named(key)) = self.name_key(id) else { return false };
-        key.strip_prefix(UNSEEN_NAME).is_some_and(|name| !name.contains("::"))
+        let is_unseen = matches!(self.name_key(id), Some(Key::Named(key)) if key.starts_with(UNSEEN_NAME));
+        is_unseen && !self.get(id).name.contains("::")
     }
 
     fn is_compiled(&self, key: &Key) -> bool {

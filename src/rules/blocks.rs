@@ -102,6 +102,12 @@ impl KernelRun {
         Some(Assumption::Block { words: format!("{}{mark} {why}", self.assumed_words()).into() })
     }
 
+    /// Whether the user or a launch gives the block, as far as numbers were tried.
+    #[must_use]
+    pub(super) fn is_block_given(&self) -> bool {
+        !is_assumed(self.block_from) && !self.is_unmet
+    }
+
     /// Whether its launch may give a block that is not this one, and not known.
     #[must_use]
     pub(crate) fn may_have_another_block(&self) -> bool {

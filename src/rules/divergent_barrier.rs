@@ -141,7 +141,7 @@
 mod counts;
 mod words;
 
-use super::{About, Case, KernelRun, Rule, is_assumed};
+use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, ThreadSet};
 use crate::events::{Absence, Barrier, Split, SplitKind, Then};
@@ -324,7 +324,7 @@ fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, part
 /// expects threads beyond the bound, a loop's condition does not; and a block that is only assumed says
 /// nothing of its far threads.
 fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
-    let given = !is_assumed(kernel.block_from);
+    let given = kernel.is_block_given();
     let [x, y, z] = shape.dims;
     // The neighbours of thread (0, 0, 0), which nearly any block has.
     let neighbours = [(x, 1), (y, x), (z, x.saturating_mul(y))];

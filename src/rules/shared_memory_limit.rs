@@ -73,6 +73,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         };
         if !told.contains(&launch)
             && run.refuted.is_none()
+            && !run.is_unmet
             && (dynamic == 0 || !launches::is_asked_about(case, launch))
             && let Some(finding) = describe(case, number, (dynamic, launch))
         {

@@ -22,52 +22,58 @@ use super::Machine;
 use super::refuted::differences;
 use super::settled::{Settled, operate};
 use crate::domain::{Int, SymbolId};
-use crate::exec::machine::How;
+use crate::exec::machine::{How, Made};
 use crate::exec::value::{Condition, Relation};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 
 /// Sets of numbers that are tried.
 const SAMPLES: u32 = 1000;
-/// Numbers that sizes often are, and some that they seldom are.
+/// Numbers that sizes often are, and some that they seldom are. No size is 0 or less.
 const USUAL: [i64; 20] =
     [1, 2, 3, 5, 8, 16, 24, 32, 48, 64, 96, 100, 128, 192, 256, 384, 512, 1000, 1024, 4096];
+/// Between so many numbers and fewer, all are tried.
+const FEW: u64 = 16;
+/// Any seed does; the same one finds the same in each run.
+const SEED: u64 = 1;
 
 /// A condition, and whether it holds or fails.
 type Asked<'a> = (&'a Condition, bool);
 
 /// One set of numbers, with what follows from it.
-#[derive(Default)]
-struct Sample {
-    numbers: FxHashMap<SymbolId, Option<i64>>,
+struct Sample<'a> {
+    made: &'a FxHashMap<SymbolId, Made>,
+    conditions: &'a FxHashMap<SymbolId, Condition>,
+    numbers: RefCell<FxHashMap<SymbolId, Option<i64>>>,
 }
 
 impl Machine<'_> {
     /// Of the first numbers in each of several cases of a launch, which are `row` there, whether none of the sets of
-    /// numbers that are tried leads to them.
+    /// numbers that are tried leads to them. Where none meets the conditions around, that tells nothing of any case.
     pub(in crate::exec) fn unmet(&self, row: &[Option<Int>], cases: &[Vec<Option<Settled>>]) -> Vec<bool> {
-        let mut unmet = vec![false; cases.len()];
+        let none = vec![false; cases.len()];
         let numbers: Vec<&Int> = row.iter().flatten().filter(|it| !it.terms.is_empty()).collect();
         if cases.len() < 2 || numbers.is_empty() {
-            return unmet;
+            return none;
         }
-        let Some((claims, symbols)) = self.claims_on(&numbers) else { return unmet };
-        let values = self.candidates(&claims, &symbols);
-        let mut free: Vec<(SymbolId, &[i64])> = values.iter().map(|(id, of)| (*id, of.as_slice())).collect();
-        free.sort_unstable();
-        unmet.fill(true);
-        let (mut random, mut is_reached) = (Random(1), false);
+        let Some((claims, symbols)) = self.claims_on(&numbers) else { return none };
+        let mut candidates: Vec<(SymbolId, Vec<i64>)> =
+            self.candidates(&claims, &symbols).into_iter().collect();
+        candidates.sort_unstable();
+        let (mut unmet, mut is_reached) = (vec![true; cases.len()], false);
+        let mut random = fastrand::Rng::with_seed(SEED);
         for _ in 0..SAMPLES {
-            let chosen = free.iter().map(|(id, of)| (*id, Some(of[random.below(of.len())])));
-            let mut sample = Sample { numbers: chosen.collect() };
-            let is_met = |(condition, holds): &Asked<'_>, sample: &mut Sample| {
-                self.is_so_in(condition, sample).is_none_or(|it| it == *holds)
-            };
-            if !claims.iter().all(|claim| is_met(claim, &mut sample)) {
+            let numbers = candidates.iter().map(|(id, of)| (*id, random.choice(of).copied())).collect();
+            let (made, conditions) = (&self.host.made, &self.host.conditions);
+            let sample = Sample { made, conditions, numbers: RefCell::new(numbers) };
+            if !claims
+                .iter()
+                .all(|(condition, holds)| sample.decides(condition).is_none_or(|it| it == *holds))
+            {
                 continue;
             }
             is_reached = true;
-            let met: Vec<Option<i64>> =
-                row.iter().map(|number| self.number_in(number.as_ref()?, &mut sample)).collect();
+            let met: Vec<Option<i64>> = row.iter().map(|number| sample.number(number.as_ref()?)).collect();
             for (case, unmet) in cases.iter().zip(&mut unmet) {
                 let agrees = |(known, met): (&Option<Settled>, &Option<i64>)| {
                     known.zip(*met).is_none_or(|(known, met)| known.value == met)
@@ -78,33 +84,32 @@ impl Machine<'_> {
                 break;
             }
         }
-        // Where none of the sets meets the conditions around, they tell nothing of the cases.
-        unmet.iter_mut().for_each(|unmet| *unmet &= is_reached);
-        unmet
+        if is_reached { unmet } else { none }
+    }
+
+    /// Whether a symbol is a number that is given at run time, and not made of others.
+    fn is_from_outside(&self, symbol: SymbolId) -> bool {
+        !self.host.made.contains_key(&symbol) && !self.host.conditions.contains_key(&symbol)
     }
 
     /// The conditions around that ask something of what these numbers rest on, and all symbols that are behind either;
     /// none if there are no such conditions.
     fn claims_on(&self, numbers: &[&Int]) -> Option<(Vec<Asked<'_>>, FxHashSet<SymbolId>)> {
-        let given = |symbol: &SymbolId| {
-            !self.host.made.contains_key(symbol) && !self.host.conditions.contains_key(symbol)
-        };
         let mut symbols = self.symbols_of(numbers.iter().flat_map(|int| int.terms.iter().map(|(id, _)| *id)));
-        let mut rest: Vec<(&Condition, bool, FxHashSet<SymbolId>)> = Vec::new();
-        for claim in &self.state.claims {
-            rest.push((&claim.0, claim.1, self.symbols_behind([&claim.0])));
-        }
+        let all = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
+        let mut rest: Vec<(Asked<'_>, FxHashSet<SymbolId>)> =
+            all.map(|asked| (asked, self.symbols_behind([asked.0]))).collect();
         let mut claims = Vec::new();
         loop {
-            let bears = |it: &(&Condition, bool, FxHashSet<SymbolId>)| {
-                it.2.iter().any(|symbol| given(symbol) && symbols.contains(symbol))
+            let bears = |(_, of): &(Asked<'_>, FxHashSet<SymbolId>)| {
+                of.iter().any(|symbol| self.is_from_outside(*symbol) && symbols.contains(symbol))
             };
             let (more, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(bears);
             if more.is_empty() {
                 break;
             }
-            for (condition, holds, of) in more {
-                claims.push((condition, holds));
+            for (asked, of) in more {
+                claims.push(asked);
                 symbols.extend(of);
             }
             rest = others;
@@ -112,161 +117,113 @@ impl Machine<'_> {
         (!claims.is_empty()).then_some((claims, symbols))
     }
 
-    /// What each number that is given at run time is tried to be.
+    /// What each number that is given at run time is tried to be: what sizes often are, and what is near the numbers
+    /// in the conditions. What is compared with 0 itself need not be a size.
     fn candidates(
         &self,
         claims: &[Asked<'_>],
         symbols: &FxHashSet<SymbolId>,
     ) -> FxHashMap<SymbolId, Vec<i64>> {
-        let mut all: Vec<i64> = USUAL.to_vec();
-        let near = |int: &Int, all: &mut Vec<i64>| {
-            let base = int.base.as_constant().map_or(0, i64::saturating_abs);
-            all.extend([base.saturating_sub(1), base, base.saturating_add(1)]);
-        };
+        let mut near = USUAL.to_vec();
+        let mut own: Vec<(SymbolId, i64)> = Vec::new();
         let chosen = symbols.iter().filter_map(|symbol| self.host.conditions.get(symbol));
         for condition in claims.iter().map(|claim| claim.0).chain(chosen) {
-            differences(condition, &mut |difference| near(difference, &mut all));
-        }
-        for made in symbols.iter().filter_map(|symbol| self.host.made.get(symbol)) {
-            near(&made.x, &mut all);
-            near(&made.y, &mut all);
-        }
-        all.retain(|number| (1..1 << 31).contains(number));
-        all.sort_unstable();
-        all.dedup();
-        let mut of: FxHashMap<SymbolId, Vec<i64>> = FxHashMap::default();
-        for symbol in symbols {
-            let is_given = !self.host.made.contains_key(symbol) && !self.host.conditions.contains_key(symbol);
-            if is_given {
-                of.insert(*symbol, self.within_bounds(*symbol, &all));
-            }
-        }
-        // A size is positive; what is compared with 0 need not be a size.
-        let chosen = symbols.iter().filter_map(|symbol| self.host.conditions.get(symbol));
-        for condition in claims.iter().map(|claim| claim.0).chain(chosen) {
-            compared(condition, &mut |symbol, number| {
-                of.entry(symbol).and_modify(|numbers| numbers.push(number));
+            differences(condition, &mut |difference| {
+                near.extend(difference.base.as_constant().into_iter().flat_map(around));
+                let compared = compared(difference).into_iter();
+                own.extend(compared.flat_map(|(symbol, number)| around(number).map(|it| (symbol, it))));
             });
         }
-        let facts = self.state.facts.iter().map(|(symbol, number)| (*symbol, *number));
+        for made in symbols.iter().filter_map(|symbol| self.host.made.get(symbol)) {
+            near.extend(
+                [&made.x, &made.y].into_iter().filter_map(|it| it.base.as_constant()).flat_map(around),
+            );
+        }
+        let mut of: FxHashMap<SymbolId, Vec<i64>> = FxHashMap::default();
+        for symbol in symbols.iter().filter(|symbol| self.is_from_outside(**symbol)) {
+            let (low, high) = self.world.bounds(&Int::symbol(*symbol));
+            let is_within =
+                |it: &i64| low.is_none_or(|low| *it >= low) && high.is_none_or(|high| *it <= high);
+            let few = low.zip(high).filter(|(low, high)| high.abs_diff(*low) < FEW);
+            let mut numbers: Vec<i64> = match few {
+                Some((low, high)) => (low..=high).collect(),
+                None => {
+                    let sizes = near
+                        .iter()
+                        .map(|number| number.saturating_abs())
+                        .filter(|size| (1..1 << 31).contains(size));
+                    sizes
+                        .chain(own.iter().filter(|it| it.0 == *symbol).map(|it| it.1))
+                        .filter(is_within)
+                        .collect()
+                }
+            };
+            numbers.sort_unstable();
+            numbers.dedup();
+            of.insert(*symbol, numbers);
+        }
+        let facts = self.state.facts.iter().copied();
         for (symbol, number) in facts.chain(claims.iter().filter_map(fixed)) {
             of.entry(symbol).and_modify(|numbers| *numbers = vec![number]);
         }
         of
     }
+}
 
-    /// Those of some numbers that a symbol can be; both of a flag.
-    fn within_bounds(&self, symbol: SymbolId, all: &[i64]) -> Vec<i64> {
-        match self.world.bounds(&Int::symbol(symbol)) {
-            (Some(0), Some(1)) => vec![0, 1],
-            (low, high) => {
-                let is_within =
-                    |it: &i64| low.is_none_or(|low| *it >= low) && high.is_none_or(|high| *it <= high);
-                let within: Vec<i64> = all.iter().copied().filter(is_within).collect();
-                if within.is_empty() { low.or(high).into_iter().collect() } else { within }
-            }
-        }
+impl Sample<'_> {
+    /// Whether a condition holds, if that follows.
+    fn decides(&self, condition: &Condition) -> Option<bool> {
+        condition.decide(&|difference, relation| Some(relation.holds(self.number(difference)?)))
     }
 
-    fn is_so_in(&self, condition: &Condition, sample: &mut Sample) -> Option<bool> {
-        match condition {
-            Condition::Known(_) | Condition::Opaque(..) => None,
-            Condition::Compare { difference, relation, .. } => {
-                Some(relation.holds(self.number_in(difference, sample)?))
-            }
-            Condition::Not(inner) => self.is_so_in(inner, sample).map(|it| !it),
-            Condition::And(a, b) => match (self.is_so_in(a, sample), self.is_so_in(b, sample)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (a, b) => Some(a? && b?),
-            },
-            Condition::Or(a, b) => match (self.is_so_in(a, sample), self.is_so_in(b, sample)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (a, b) => Some(a? || b?),
-            },
-        }
-    }
-
-    fn number_in(&self, int: &Int, sample: &mut Sample) -> Option<i64> {
+    /// What a number is, if that follows.
+    fn number(&self, int: &Int) -> Option<i64> {
         int.terms.iter().try_fold(int.base.as_constant()?, |sum, (id, factor)| {
-            let term = factor.as_constant()?.checked_mul(self.symbol_in(*id, sample)?)?;
+            let term = factor.as_constant()?.checked_mul(self.symbol(*id)?)?;
             sum.checked_add(term)
         })
     }
 
-    fn symbol_in(&self, id: SymbolId, sample: &mut Sample) -> Option<i64> {
-        if let Some(known) = sample.numbers.get(&id) {
+    fn symbol(&self, id: SymbolId) -> Option<i64> {
+        if let Some(known) = self.numbers.borrow().get(&id) {
             return *known;
         }
-        let made = self.host.made.get(&id);
-        let number =
-            match made {
-                Some(made) => match made.how {
-                    How::Either(choice) => {
-                        let condition = self.host.conditions.get(&choice);
-                        match condition.and_then(|condition| self.is_so_in(condition, sample)) {
-                            Some(true) => self.number_in(&made.x, sample),
-                            Some(false) => self.number_in(&made.y, sample),
-                            None => None,
-                        }
-                    }
-                    how => self.number_in(&made.x, sample).zip(self.number_in(&made.y, sample)).and_then(
-                        |(x, y)| match how {
-                            How::Operation(op) => operate(op, x, y),
-                            How::Min => Some(x.min(y)),
-                            _ => Some(x.max(y)),
-                        },
-                    ),
-                },
-                None => {
-                    let condition = self.host.conditions.get(&id);
-                    condition.and_then(|condition| self.is_so_in(condition, sample)).map(i64::from)
-                }
-            };
-        sample.numbers.insert(id, number);
+        let number = match self.made.get(&id) {
+            Some(Made { how: How::Either(choice), x, y, .. }) => {
+                self.side(*choice).and_then(|side| self.number(if side { x } else { y }))
+            }
+            Some(Made { how, x, y, .. }) => self.number(x).zip(self.number(y)).and_then(|(x, y)| match how {
+                How::Operation(op) => operate(*op, x, y),
+                How::Min => Some(x.min(y)),
+                How::Max | How::Either(_) => Some(x.max(y)),
+            }),
+            None => self.side(id).map(i64::from),
+        };
+        self.numbers.borrow_mut().insert(id, number);
         number
     }
+
+    /// Which side a choice takes.
+    fn side(&self, choice: SymbolId) -> Option<bool> {
+        self.decides(self.conditions.get(&choice)?)
+    }
+}
+
+/// A number and those beside it.
+fn around(number: i64) -> [i64; 3] {
+    [number.saturating_sub(1), number, number.saturating_add(1)]
 }
 
 /// The number that a condition says a symbol is.
 fn fixed((condition, holds): &Asked<'_>) -> Option<(SymbolId, i64)> {
-    let Condition::Compare { relation, .. } = condition else { return None };
+    let Condition::Compare { difference, relation, .. } = condition else { return None };
     let is_equality = matches!((relation, holds), (Relation::Equal, true) | (Relation::NotEqual, false));
-    is_equality.then(|| equal_to(condition)).flatten()
+    is_equality.then(|| compared(difference)).flatten()
 }
 
-/// The symbol that a condition compares with a number for equality, and that number.
-fn equal_to(condition: &Condition) -> Option<(SymbolId, i64)> {
-    let Condition::Compare { difference, relation: Relation::Equal | Relation::NotEqual, .. } = condition
-    else {
-        return None;
-    };
+/// The symbol of a difference that is one symbol less a number, or the other way round, and that number.
+fn compared(difference: &Int) -> Option<(SymbolId, i64)> {
     let [(symbol, factor)] = difference.terms.as_slice() else { return None };
     let (base, factor) = (difference.base.as_constant()?, factor.as_constant()?);
-    (factor.abs() == 1).then(|| (*symbol, -base * factor))
-}
-
-/// Tells of the symbols that a condition compares with numbers for equality, and these.
-fn compared(condition: &Condition, each: &mut dyn FnMut(SymbolId, i64)) {
-    match condition {
-        Condition::Known(_) | Condition::Opaque(..) => {}
-        Condition::Compare { .. } => {
-            equal_to(condition).into_iter().for_each(|(symbol, number)| each(symbol, number))
-        }
-        Condition::Not(inner) => compared(inner, each),
-        Condition::And(a, b) | Condition::Or(a, b) => {
-            compared(a, each);
-            compared(b, each);
-        }
-    }
-}
-
-/// A sequence of numbers without a pattern, the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        // Knuth's MMIX generator; its upper bits are the better ones.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end.max(1)
-    }
+    (factor.abs() == 1).then(|| (*symbol, base.saturating_mul(-factor)))
 }

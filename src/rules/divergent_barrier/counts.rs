@@ -16,7 +16,7 @@ use super::RULE;
 use crate::diagnostic::Diagnostic;
 use crate::domain::ThreadSet;
 use crate::events::{Barrier, Event, SplitKind};
-use crate::rules::{Case, KernelRun, is_assumed};
+use crate::rules::{Case, KernelRun};
 use crate::source::Span;
 
 /// Threads of a warp.
@@ -31,7 +31,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             || run.trace.tree.is_cut()
             || events().next().is_none()
             || events().any(|event| is_open(run, event));
-        if is_unsure || is_assumed(run.block_from) {
+        if is_unsure || !run.is_block_given() {
             continue;
         }
         for barrier in &run.trace.barriers {
