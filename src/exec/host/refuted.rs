@@ -11,7 +11,7 @@ use super::Machine;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Doubted, EndedBy, Refuted};
 use crate::exec::value::NOWHERE;
-use crate::exec::value::{Condition, Value};
+use crate::exec::value::{Condition, Relation, Value};
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, UnaryOp};
 use crate::source::Span;
@@ -185,13 +185,21 @@ fn divisibility(claim: &Expr, holds: bool) -> Option<(&Expr, &Expr)> {
 
 /// The numbers that a condition compares with 0.
 pub(super) fn differences<'c>(condition: &'c Condition, each: &mut dyn FnMut(&'c crate::domain::Int)) {
+    comparisons(condition, &mut |difference, _| each(difference));
+}
+
+/// The same with what each difference is compared for.
+pub(super) fn comparisons<'c>(
+    condition: &'c Condition,
+    each: &mut dyn FnMut(&'c crate::domain::Int, Relation),
+) {
     match condition {
         Condition::Known(_) | Condition::Opaque(..) => {}
-        Condition::Compare { difference, .. } => each(difference),
-        Condition::Not(inner) => differences(inner, each),
+        Condition::Compare { difference, relation, .. } => each(difference, *relation),
+        Condition::Not(inner) => comparisons(inner, each),
         Condition::And(a, b) | Condition::Or(a, b) => {
-            differences(a, each);
-            differences(b, each);
+            comparisons(a, each);
+            comparisons(b, each);
         }
     }
 }
