@@ -7,6 +7,7 @@
 mod bitwise;
 mod block;
 mod divisors;
+mod extremum;
 mod int;
 mod lanes;
 mod quotient;

@@ -14,7 +14,7 @@ use crate::diagnostic::Edit;
 use crate::facts::Across;
 use crate::ir::FunctionKind;
 use crate::ir::program::Program;
-use crate::preproc::{Constant, constant, names};
+use crate::preproc::{Constant, Lexer, Token, constant, names};
 use crate::reach::Reach;
 use crate::rules::{Use, UseForm};
 use crate::source::{FileId, Moves, SourceFile, Sources, Span};
@@ -224,7 +224,7 @@ impl<'a> Texts<'a> {
         let mut found: Vec<String> = Vec::new();
         for file in self.files().chain([span.file]) {
             let text = &self.sources.get(file).text;
-            for (at, _) in text.match_indices(name).filter(|(at, _)| is_code(&text[..*at])) {
+            for at in in_code(text, name) {
                 let rest = text[at + name.len()..].trim_start();
                 let inside = rest.strip_prefix('(').and_then(in_parentheses).map(str::to_owned);
                 found.extend(inside.filter(|inside| !found.contains(inside)));
@@ -351,14 +351,24 @@ fn in_parentheses(text: &str) -> Option<&str> {
     }
     None
 }
+
 /// Whether a text says a word outside of its comments.
 fn is_said(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| is_code(&text[..at]))
+    in_code(text, word).next().is_some()
 }
 
-/// Whether no comment goes on at the end of a text.
-fn is_code(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let in_block = before.rfind("/*").is_some_and(|begin| !before[begin..].contains("*/"));
-    !line.contains("//") && !in_block
+/// Where a text says a word outside of its comments.
+fn in_code<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    let mut lexer = Lexer::new(text);
+    let mut token = None;
+    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let is_before = |token: &Option<Token>| token.is_none_or(|token| token.range().end <= *at);
+        while is_before(&token) {
+            token = lexer.next();
+            if token.is_none() {
+                return false;
+            }
+        }
+        token.is_some_and(|token| token.range().start <= *at)
+    })
 }

@@ -151,7 +151,7 @@ fn is_per_thread(key: &Key) -> bool {
 }
 
 /// A sum: its constant part, and each symbol with its factor.
-type Sum = (i64, Vec<(SymbolId, i64)>);
+pub(super) type Sum = (i64, Vec<(SymbolId, i64)>);
 
 /// A symbol that is the remainder of another, `(factor * of + plus) % modulus`, which is not below 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -404,6 +404,18 @@ impl Symbols {
             }
             _ => None,
         }
+    }
+
+    /// Of what two numbers a symbol is the smaller (`false`) or the larger one, if it is.
+    pub(super) fn extremum(&self, id: SymbolId) -> Option<(bool, [Sum; 2])> {
+        let Key::Operation(op @ ("min" | "max"), a, b) = self.key(id)? else { return None };
+        let sum = |side: &[(u32, i64)]| -> Sum {
+            let (constants, terms): (Vec<_>, Vec<_>) =
+                side.iter().partition(|(id, _)| *id == SymbolId::CONSTANT);
+            let terms = terms.into_iter().map(|(id, factor)| (SymbolId(id), factor));
+            (constants.iter().map(|it| it.1).sum(), terms.collect())
+        };
+        Some((*op == "max", [sum(a), sum(b)]))
     }
 
     /// The symbols of what is divided, of a quotient or remainder.

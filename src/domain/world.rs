@@ -454,26 +454,6 @@ impl World {
         }
     }
 
-    /// The smaller or larger.
-    pub(crate) fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
-        let difference = self.sub(a, b);
-        let (low, high) = self.bounds(&difference);
-        if low.is_some_and(|v| v >= 0) || high.is_some_and(|v| v <= 0) {
-            self.note_decided(&difference);
-        }
-        if low.is_some_and(|v| v >= 0) {
-            return Ok(if max { a.clone() } else { b.clone() });
-        }
-        if high.is_some_and(|v| v <= 0) {
-            return Ok(if max { b.clone() } else { a.clone() });
-        }
-        if max {
-            self.known_or_symbolic("max", a, b, i64::max)
-        } else {
-            self.known_or_symbolic("min", a, b, i64::min)
-        }
-    }
-
     /// Thread by thread when both are known, a symbol when both are uniform.
     pub(crate) fn known_or_symbolic(
         &mut self,

@@ -321,7 +321,7 @@ impl Machine<'_> {
     ) -> Value {
         let scalar = promote(from_x, from_y, BinaryOp::Add);
         if !scalar.is_unsigned() {
-            let difference = self.world.sub(x, y);
+            let difference = self.world.minus(x, y);
             return self.relation_value(relation, difference, span);
         }
         let (x, y) = (self.refined(x.clone()), self.refined(y.clone()));
@@ -344,7 +344,7 @@ impl Machine<'_> {
             let variation = Value::Int(self.world.sub(&a, &b), scalar).variation();
             return Value::Condition(Rc::new(Condition::Opaque(variation, why)));
         }
-        let difference = self.world.sub(&a, &b);
+        let difference = self.world.minus(&a, &b);
         self.relation_value(relation, difference, span)
     }
 

@@ -353,7 +353,7 @@ impl Machine<'_> {
         let world = &mut self.world;
         match op {
             BinaryOp::Add => Ok(world.add(x, y)),
-            BinaryOp::Sub => Ok(world.sub(x, y)),
+            BinaryOp::Sub => Ok(world.minus(x, y)),
             BinaryOp::Mul => world.mul(x, y),
             BinaryOp::Div => world.divide("/", x, y, Division::of(scalar.is_unsigned(), scalar.bytes())),
             BinaryOp::Rem => world.divide("%", x, y, Division::of(scalar.is_unsigned(), scalar.bytes())),
