@@ -12,6 +12,7 @@ mod copies;
 mod early;
 mod first_rounds;
 mod freedom;
+mod gathered;
 mod guards;
 mod intervals;
 mod lanes;
@@ -107,6 +108,18 @@ impl Facts {
             freedom: None,
             needless: None,
         }
+    }
+
+    /// Which threads race in a block that nobody gave. One that does not fit, so that threads leave an array or a row
+    /// of it, tells nothing.
+    #[must_use]
+    pub(crate) fn of_supposed_block(trace: &Trace, shape: Shape, ties: Ties) -> Facts {
+        let found = Facts::of(trace, shape, (None, false), ties);
+        if !found.overruns.is_empty() || !found.inner_overruns.is_empty() {
+            return Facts::default();
+        }
+        let Facts { races, rounds, overwritten, possible, .. } = found;
+        Facts { races, rounds, overwritten, possible, ..Facts::default() }
     }
 
     /// The races of a run for shared memory, as far as no data have to choose rounds for them.

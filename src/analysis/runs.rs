@@ -59,6 +59,11 @@ impl Variant {
     }
 }
 
+/// Whether somebody gave the block.
+fn has_block(scenario: &Scenario) -> bool {
+    !is_assumed(scenario.block_from) && scenario.alternatives.is_empty()
+}
+
 /// A rotation by run-time numbers: all residues are tried, and the verdict has to hold for each.
 fn by_residues(usual: &Variant, trace: &Trace, run: &mut dyn FnMut(&Variant) -> Judged) -> Option<Judged> {
     let all = residues_of(&trace.demands);
@@ -201,6 +206,13 @@ impl Subject<'_> {
                     facts.doubt_all(damaged);
                 }
             }
+            if wants_facts && usual && self.is_supposed(scenario) {
+                facts = Facts::of_supposed_block(&trace, Shape { dims: variant.block }, scenario.ties);
+                spoken_of = places(&trace).collect();
+                if let Some(damaged) = self.damaged(&trace) {
+                    facts.doubt_all(damaged);
+                }
+            }
             if wants_facts && self.is_given(scenario) && is_typed(variant, scenario) {
                 let shape = Shape { dims: variant.block };
                 any_size.note(variant, &trace, || Facts::races_of(&trace, shape, scenario.ties));
@@ -292,12 +304,21 @@ impl Subject<'_> {
         self.unjudged(scenario).is_none()
     }
 
+    /// Whether nobody gave the block, and nothing else speaks against it.
+    fn is_supposed(&self, scenario: &Scenario) -> bool {
+        !has_block(scenario) && scenario.misfit.is_none() && self.doubted_launch(scenario).is_none()
+    }
+
     /// Why threads of a scenario are not held against each other, if they are not.
     fn unjudged(&self, scenario: &Scenario) -> Option<Unjudged> {
-        let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
-        if !given || scenario.misfit.is_some() {
+        if !has_block(scenario) || scenario.misfit.is_some() {
             return Some(Unjudged::Block);
         }
+        self.doubted_launch(scenario)
+    }
+
+    /// What speaks against a scenario, whatever its block is.
+    fn doubted_launch(&self, scenario: &Scenario) -> Option<Unjudged> {
         if let Some(refuted) = &scenario.refuted {
             return Some(Unjudged::Refuted(refuted.span));
         }

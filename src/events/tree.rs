@@ -260,7 +260,9 @@ pub(crate) struct Subscript {
     pub dimension: usize,
     /// How many elements that has.
     pub length: u64,
-    /// The first thread that is outside.
+    /// The threads that are outside.
+    pub outside: ThreadSet,
+    /// The first of them.
     pub thread: usize,
     /// Its subscript.
     pub index: i64,

@@ -4,7 +4,7 @@ use super::converted::Wanted;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Place, Pointer, Step, Steps, Target, Value};
-use crate::domain::{Reason, Unknown, Variation};
+use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Event, Subscript};
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -164,8 +164,10 @@ impl Machine<'_> {
         }
         let Some(values) = index.known_part().and_then(|(int, _)| int.as_known()) else { return };
         let values = values.spread(self.shape());
-        let is_inside = |thread: &usize| u64::try_from(values[*thread]).is_ok_and(|at| at < length);
-        let Some(thread) = self.state.active.threads().find(|thread| !is_inside(thread)) else { return };
+        let is_outside = |thread: &usize| !u64::try_from(values[*thread]).is_ok_and(|at| at < length);
+        let mut outside = ThreadSet::NONE;
+        self.state.active.threads().filter(is_outside).for_each(|thread| outside.insert(thread));
+        let Some(thread) = outside.threads().next() else { return };
         let (mut inner, mut element) = (0, &pointer.pointee);
         while let Ty::Array(next, _) = element {
             (inner, element) = (inner + 1, next);
@@ -176,8 +178,8 @@ impl Machine<'_> {
                 continue;
             };
             let index = values[thread];
-            let outside = Subscript { span, array, dimension, length, thread, index };
-            self.trace.tree.push(Event::Subscript(outside));
+            let subscript = Subscript { span, array, dimension, length, outside, thread, index };
+            self.trace.tree.push(Event::Subscript(subscript));
         }
     }
 

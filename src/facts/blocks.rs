@@ -115,7 +115,8 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
     let possible = possible::find(trace, shape).into_iter().filter_map(|race| {
         let found = pair((race.first, race.second), race.paths, race.threads)?;
         let PossibleRace { is_update, across, assumptions, choice, .. } = race;
-        let counts = choice == Choice::Threads && !race.sets_flag;
+        let is_of_warps = race.between == Between::Warps || is_update;
+        let counts = choice == Choice::Threads && !race.sets_flag && is_of_warps;
         let choice = Some(choice);
         counts.then_some(MemoryRace { is_possible: true, choice, is_update, across, assumptions, ..found })
     });

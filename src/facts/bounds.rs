@@ -18,8 +18,8 @@
 
 use super::guards::Happens;
 use super::witness::is_possible_in_a_block;
-use crate::domain::{AmongBlocks, Shape, SymbolId};
-use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Ties, Trace};
+use crate::domain::{AmongBlocks, Shape, SymbolId, ThreadSet};
+use crate::events::{Access, AccessEvent, Assumption, Event, EventTree, Subscript, Ties, Trace};
 
 /// An access that leaves its array.
 #[derive(Clone, Debug)]
@@ -111,12 +111,7 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
             Event::Subscript(subscript) => pending.push(subscript),
             Event::Access(event) if !pending.is_empty() => {
                 let Some(access) = trace.accesses.get(event.access) else { continue };
-                let of_this = |it: &&Subscript| {
-                    let (inner, outer) = (it.span, access.span);
-                    let within =
-                        inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end;
-                    within && it.array == access.array && event.threads.has(it.thread)
-                };
+                let of_this = |it: &&Subscript| is_of(it, access) && event.threads.has(it.thread);
                 let known = outside.iter().any(|it| it.access == event.access)
                     || found.iter().any(|it| it.access == event.access);
                 if let Some(at) = pending.iter().position(of_this) {
@@ -135,6 +130,27 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
         }
     }
     found
+}
+
+/// Whether a subscript is one of what is accessed.
+fn is_of(subscript: &Subscript, access: &Access) -> bool {
+    let (inner, outer) = (subscript.span, access.span);
+    let within = inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end;
+    within && subscript.array == access.array
+}
+
+/// The threads that do an access, the event of this number. Where a bound that no block need reach may keep threads
+/// from it, it keeps out those that would leave a row of the array for the next: `if (t < n) v = rows[r][t];` has an
+/// `n` that is no larger than a row.
+pub(super) fn inside(trace: &Trace, at: usize, event: &AccessEvent) -> ThreadSet {
+    let access = trace.accesses.get(event.access).filter(|_| event.may_be_cut_short);
+    // Subscripts come right before the access of their element.
+    let before = trace.tree.events()[..at].iter().rev().map_while(|event| match event {
+        Event::Subscript(subscript) => Some(subscript),
+        _ => None,
+    });
+    let subscripts = before.filter(|it| access.is_some_and(|access| is_of(it, access)));
+    subscripts.fold(event.threads, |threads, it| threads.minus(&it.outside))
 }
 
 /// Whether a bound of threads may be one of the place as well: both count the threads of all blocks.

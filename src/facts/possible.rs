@@ -14,16 +14,28 @@
 //! atomicMax(&most, in[t]);        what others combine, a thread that reads `most` next finds there, or does not
 //! ```
 //!
+//! Threads are of different warps. Where data decide which lanes write, a lane of the same warp may read what it writes in
+//! a later statement, too:
+//!
+//! ```text
+//! if (s[t + 8] > s[t]) s[t] = s[t + 8];     data decide whether lane 4 writes element 4
+//! if (s[t + 4] > s[t]) s[t] = s[t + 4];     lane 0 reads it
+//! ```
+//!
 //! If the address or the condition contains the thread's own number, or the result of an atomic or a sum over
 //! threads, the threads may well stay apart, and nothing is reported. Nor is a pair reported if data decide the
 //! threads of both accesses, unless they are one statement that updates its element: other pairs may be meant to
 //! exclude each other.
 
+use super::bounds::inside;
+use super::gathered::Met;
 use super::intervals::{Across, Interval, Round, intervals, past_atomics};
+use super::races::Between;
 use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
-use crate::domain::{Origin, Shape, Spread};
+use crate::domain::{Origin, Shape, Spread, ThreadSet};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Accesses of one interval that are looked at, at the most.
@@ -38,8 +50,10 @@ pub(crate) struct PossibleRace {
     pub second: usize,
     /// By which calls a block comes to the two: the numbers of the ways there.
     pub paths: (u32, u32),
-    /// A thread that does the first, and one of another warp that does the second.
+    /// A thread that does the first, and another that does the second.
     pub threads: (usize, usize),
+    /// Of which threads.
+    pub between: Between,
     /// What data choose.
     pub choice: Choice,
     /// Whether data choose of the first, rather than of the second.
@@ -76,11 +90,15 @@ enum Place {
 
 struct Step<'a> {
     event: &'a AccessEvent,
+    /// Who does it.
+    threads: ThreadSet,
     access: &'a Access,
     bytes: i64,
     place: Place,
     /// Whether data choose which of the threads do it.
     is_chosen: bool,
+    /// How often lanes had come together before.
+    met: Rc<Met>,
 }
 
 /// All such pairs of a run.
@@ -98,6 +116,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
             note(&mut found, first, first, update(first, &interval), around);
             for second in &steps[at + 1..] {
                 note(&mut found, first, second, meet(first, second, &interval, shape), around);
+                note(&mut found, first, second, meet_in_warp(first, second, &interval), around);
             }
         }
     }
@@ -105,19 +124,26 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
 }
 
 /// Threads that meet, what data choose, and whether of the first.
-type Met = ((usize, usize), Choice, bool);
+type Meeting = ((usize, usize), Choice, bool);
 
 /// Adds a pair if it meets and is not known.
 fn note(
     found: &mut Vec<PossibleRace>,
     first: &Step<'_>,
     second: &Step<'_>,
-    met: Option<Met>,
+    met: Option<Meeting>,
     (tree, interval): (&EventTree, &Interval),
 ) {
     let Some((threads, choice, first_is_chosen)) = met else { return };
     let accesses = (first.event.access, second.event.access);
-    let is_known = found.iter().any(|it| (it.first, it.second) == accesses);
+    let between = match threads.0 / 32 == threads.1 / 32 {
+        true => Between::Lanes { exchange: second.met.exchange_since(&first.met, threads) },
+        false => Between::Warps,
+    };
+    let is_of_warps = |between: Between| between == Between::Warps;
+    let is_known = found.iter().any(|it| {
+        (it.first, it.second, is_of_warps(it.between)) == (accesses.0, accesses.1, is_of_warps(between))
+    });
     if is_known || !are_of_one_block(first.event, second.event, tree) {
         return;
     }
@@ -129,6 +155,7 @@ fn note(
         second: accesses.1,
         paths: (first.event.path, second.event.path),
         threads,
+        between,
         choice,
         first_is_chosen,
         is_update: std::ptr::eq(first, second),
@@ -152,8 +179,16 @@ fn is_constant(step: &Step<'_>) -> bool {
 }
 
 fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a>> {
+    let mut met = Rc::new(Met::none(shape));
     let step = |(at, _): &(usize, Round)| {
-        let Event::Access(event) = &trace.tree.events()[*at] else { return None };
+        let event = match &trace.tree.events()[*at] {
+            Event::Access(event) => event,
+            event @ Event::WarpOrder { .. } => {
+                Rc::make_mut(&mut met).pass(event);
+                return None;
+            }
+            _ => return None,
+        };
         let access = trace.accesses.get(event.access).filter(|it| !it.is_warp_wide())?;
         let is_chosen = is_possible_by_choice(event, &trace.tree);
         let offset =
@@ -163,7 +198,8 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
             true => Place::Known(offset.base.spread(shape)),
             false => chosen(trace, event, access, bytes)?,
         };
-        Some(Step { event, access, bytes, place, is_chosen })
+        let (threads, met) = (inside(trace, *at, event), Rc::clone(&met));
+        Some(Step { event, threads, access, bytes, place, is_chosen, met })
     };
     interval.accesses.iter().filter_map(step).take(MOST_ACCESSES).collect()
 }
@@ -184,7 +220,7 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
 }
 
 /// Two threads of different warps that may meet in one byte.
-fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) -> Option<Met> {
+fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) -> Option<Meeting> {
     let changes = |step: &Step<'_>| !matches!(step.access.op, AccessOp::Load | AccessOp::MatrixLoad);
     let atomic = |step: &Step<'_>| step.access.is_atomic();
     let stores = |step: &Step<'_>| changes(step) && !atomic(step);
@@ -235,6 +271,33 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
     }
 }
 
+/// A lane that writes, or may write, and one of its warp that reads it in a later statement.
+fn meet_in_warp(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Meeting> {
+    let is_plain = |step: &Step<'_>, op: AccessOp| step.access.op == op && !step.access.is_atomic();
+    let (Place::Known(one), Place::Known(other)) = (&first.place, &second.place) else { return None };
+    if first.is_chosen == second.is_chosen
+        || !is_plain(first, AccessOp::Store)
+        || !reads(second)
+        || first.event.object != second.event.object
+    {
+        return None;
+    }
+    // Who wrote it in the same statement finds what it wrote.
+    let is_own = |thread: usize| {
+        let (begin, at) = (one[thread], other[thread]);
+        let meets = begin < at.saturating_add(second.bytes) && at < begin.saturating_add(first.bytes);
+        first.threads.has(thread) && meets
+    };
+    let in_step = |writer: usize, reader: usize| {
+        writer != reader
+            && writer / 32 == reader / 32
+            && interval.phases[writer] == interval.phases[reader]
+            && !is_own(reader)
+            && second.met.is_unordered_since(&first.met, (writer, reader))
+    };
+    Some((meet_byte(first, one, second, other, in_step)?, Choice::Threads, first.is_chosen))
+}
+
 /// Whether it is an atomic by which each thread combines what is there with data of its own: who reads it finds that, or
 /// does not.
 fn combines_data(step: &Step<'_>) -> bool {
@@ -255,8 +318,8 @@ fn meet_element(
         let inside = at >= *low && at.saturating_add(known.bytes) <= *high;
         inside && (at - low).rem_euclid(*step) < free.bytes
     };
-    known.event.threads.threads().filter(is_among).find_map(|thread| {
-        let other = free.event.threads.threads().find(|other| in_step(thread, *other))?;
+    known.threads.threads().filter(is_among).find_map(|thread| {
+        let other = free.threads.threads().find(|other| in_step(thread, *other))?;
         Some((thread, other))
     })
 }
@@ -269,9 +332,9 @@ fn meet_byte(
     other: &Spread,
     in_step: impl Fn(usize, usize) -> bool,
 ) -> Option<(usize, usize)> {
-    let mut places: Vec<(i64, usize)> = first.event.threads.threads().map(|it| (one[it], it)).collect();
+    let mut places: Vec<(i64, usize)> = first.threads.threads().map(|it| (one[it], it)).collect();
     places.sort_unstable();
-    second.event.threads.threads().find_map(|thread| {
+    second.threads.threads().find_map(|thread| {
         let at = other[thread];
         let begin = places.partition_point(|(begin, _)| begin.saturating_add(first.bytes) <= at);
         let there = places[begin..].iter().take_while(|(begin, _)| *begin < at.saturating_add(second.bytes));
@@ -281,7 +344,7 @@ fn meet_byte(
 }
 
 /// Two threads that change one place by one statement, where data choose the place or the threads.
-fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
+fn update(step: &Step<'_>, interval: &Interval) -> Option<Meeting> {
     let stored = &step.event.stored;
     let is_update = matches!(stored, Stored::Update { .. } | Stored::UpdateOf { .. });
     if step.access.op != AccessOp::Store || !is_update {
@@ -297,7 +360,7 @@ fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
             Some((threads, Choice::Threads, true))
         }
         Place::Chosen(..) => {
-            let threads = || step.event.threads.threads();
+            let threads = || step.threads.threads();
             let one = threads().next()?;
             Some(((one, threads().find(|other| in_step(one, *other))?), Choice::Element, true))
         }

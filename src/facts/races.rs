@@ -22,16 +22,18 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
+use super::bounds::inside;
 use super::first_rounds::{FirstRounds, shared_offset};
+use super::gathered::Met;
 use super::guards::{Guards, PassedBy, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics, past_branch, past_fences};
 use super::passed;
 use super::spins::behind_waits;
 use super::witness::are_possible;
-use crate::domain::{Shape, Spread, SymbolId, gcd};
+use crate::domain::{Shape, Spread, SymbolId, ThreadSet, gcd};
 use crate::events::{
-    Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, PerTile, Seen,
-    Side, Stored, Taken, Ties, Trace, WarpTile,
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, Seen, Side,
+    Stored, Taken, Ties, Trace,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -92,6 +94,8 @@ struct Step<'a> {
     at: usize,
     number: usize,
     event: &'a AccessEvent,
+    /// Who does it.
+    threads: ThreadSet,
     /// Whether it stands on both sides of a condition, which may write other values.
     on_both_sides: bool,
     /// Of which round it is.
@@ -100,17 +104,6 @@ struct Step<'a> {
     bytes: i64,
     /// How often lanes had come together before.
     met: Rc<Met>,
-}
-
-/// By thread: how often it came to a place where lanes come together.
-#[derive(Clone, Debug)]
-struct Met {
-    /// Where memory is ordered, by the size of the tile that comes together.
-    fences: Vec<PerTile<u32>>,
-    /// Where only values are exchanged.
-    exchanges: Vec<u32>,
-    /// The last of these.
-    exchange: Option<Span>,
 }
 
 /// What tells offsets apart whose distance is not known: the variable, and what is added for all threads.
@@ -262,14 +255,10 @@ fn all_intervals<'p>(
     whole.chain(parts)
 }
 
-fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, (one, other): (usize, usize)) -> Between {
-    let apart = |thread: usize| first.met.exchanges[thread] != second.met.exchanges[thread];
+fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, threads: (usize, usize)) -> Between {
     match scope {
         Scope::Warps => Between::Warps,
-        Scope::Lanes(_) => {
-            let exchange = second.met.exchange.filter(|_| apart(one) && apart(other));
-            Between::Lanes { exchange }
-        }
+        Scope::Lanes(_) => Between::Lanes { exchange: second.met.exchange_since(&first.met, threads) },
     }
 }
 
@@ -282,8 +271,7 @@ fn groups<'a>(
     (set, first_rounds): (usize, &FirstRounds),
 ) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
-    let (fences, exchanges) = (vec![PerTile::default(); shape.threads()], vec![0; shape.threads()]);
-    let mut met = Rc::new(Met { fences, exchanges, exchange: None });
+    let mut met = Rc::new(Met::none(shape));
     // Most intervals only read an array.
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || {
@@ -301,15 +289,8 @@ fn groups<'a>(
     }
     for (event, (at, round), is_under) in events() {
         let event = match event {
-            Event::WarpOrder { threads, tile, is_fence: true, .. } => {
-                let fences = &mut Rc::make_mut(&mut met).fences;
-                threads.threads().for_each(|thread| *fences[thread].at_mut(*tile) += 1);
-                continue;
-            }
-            Event::WarpOrder { span, threads, is_fence: false, .. } => {
-                let met = Rc::make_mut(&mut met);
-                met.exchange = Some(*span);
-                threads.threads().for_each(|thread| met.exchanges[thread] += 1);
+            Event::WarpOrder { .. } => {
+                Rc::make_mut(&mut met).pass(event);
                 continue;
             }
             Event::Access(event) if written.contains(&event.object) => event,
@@ -324,8 +305,8 @@ fn groups<'a>(
                 continue;
             };
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
-            let met = Rc::clone(&met);
-            let step = Step { access, at, number, event, on_both_sides, round, offsets, bytes, met };
+            let (met, threads) = (Rc::clone(&met), inside(trace, at, event));
+            let step = Step { access, at, number, event, threads, on_both_sides, round, offsets, bytes, met };
             found.entry((event.object, terms)).or_default().push(step);
         }
     }
@@ -347,7 +328,7 @@ impl Step<'_> {
     /// The threads whose addresses it takes.
     fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         let rows = usize::from(self.access.tiles.matrices) * 8;
-        self.event.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
+        self.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
     }
 
     /// The sides of conditions that a block has to take to do it, where not every block does.
@@ -387,7 +368,7 @@ impl Step<'_> {
     /// Whether a thread touches a byte in it.
     fn touches(&self, thread: usize, byte: i64) -> bool {
         let at = self.offsets[thread];
-        self.event.threads.has(thread) && (at..at.saturating_add(self.bytes)).contains(&byte)
+        self.threads.has(thread) && (at..at.saturating_add(self.bytes)).contains(&byte)
     }
 }
 
@@ -475,12 +456,8 @@ impl Walk<'_> {
         match self.scope {
             Scope::Warps => one / 32 != other / 32 && self.phases[one] == self.phases[other],
             Scope::Lanes(_) => {
-                let (before, after) = (&self.steps[first].met.fences, &self.steps[second].met.fences);
-                let meets_nobody = |thread: usize| {
-                    let mut tiles = WarpTile::all().filter(|tile| tile.holds_both(one, other));
-                    tiles.all(|tile| before[thread].at(tile) == after[thread].at(tile))
-                };
-                first != second && one != other && (meets_nobody(one) || meets_nobody(other))
+                let met = (&self.steps[first].met, &self.steps[second].met);
+                first != second && one != other && met.1.is_unordered_since(met.0, (one, other))
             }
         }
     }
@@ -538,8 +515,7 @@ impl Walk<'_> {
             return None;
         }
         let apart = |(first, other): &(usize, usize)| {
-            let exchanges = (&self.steps[*first].met.exchanges, &step.met.exchanges);
-            let met = exchanges.0[*other] != exchanges.1[*other];
+            let met = step.met.has_exchanged_since(&self.steps[*first].met, *other);
             // Where they went different ways through barriers, they are not in step anyway.
             let in_step = self.phases[*other] == self.phases[thread];
             in_step

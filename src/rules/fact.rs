@@ -2,8 +2,8 @@
 
 pub(super) mod atomics;
 
-use super::{Case, Rule, access_words, listed};
-use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
+use super::{Case, KernelRun, Rule, Unjudged, access_words, listed};
+use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Level, Step};
 use crate::domain::Reason;
 use crate::events::{Access, AccessOp, Assumption, Call, Is, Side, Trace};
 use crate::facts::{Across, Facts, PossibleRace, Race};
@@ -67,6 +67,14 @@ pub(super) fn finding_by(
     notes.extend(assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
     let kernel = case.runs[run].kernel.clone();
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
+}
+
+/// A finding of a run, which is a note where nobody gave the block.
+pub(super) fn of_block(run: &KernelRun, finding: Diagnostic) -> Diagnostic {
+    match run.unjudged == Some(Unjudged::Block) {
+        true => Diagnostic { level: Level::Note, loudest: Level::Note, ..finding },
+        false => finding,
+    }
 }
 
 /// Two accesses of a run that nothing orders, by their numbers, and the ways by which a block comes to them.

@@ -44,8 +44,8 @@
 //!   may do the same twice, nor `most = min(most, n)` with the same `n` in all threads.
 //! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
 //!   what is meant: `warp-synchronous` says that nothing orders them.
-//! - The block must be given by a launch or the user, the threads must surely run the statement, and the offsets must
-//!   be known. If an `if` on data from global memory decides whether a thread runs it, the finding says "possible".
+//! - The threads must surely run the statement, and the offsets must be known. Where neither a launch nor the user gives
+//!   the block, one is supposed, and the finding is a note. If an `if` on data from global memory decides whether a thread runs it, the finding says "possible".
 //!   If such data decide the element, as in a histogram, the finding is a note.
 //! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
 //! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
@@ -76,7 +76,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let span = run.trace.accesses[race.second].span;
             if !told.contains(&span) {
                 told.push(span);
-                out.push(describe(case, number, race));
+                out.push(fact::of_block(run, describe(case, number, race)));
             }
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let span = run.trace.accesses[race.second].span;
             if !told.contains(&span) {
                 told.push(span);
-                out.push(describe_possible(case, number, race));
+                out.push(fact::of_block(run, describe_possible(case, number, race)));
             }
         }
     }

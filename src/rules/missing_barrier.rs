@@ -45,8 +45,10 @@
 //! ## Limits
 //! - On public code, each finding was read. For the fixtures, racecheck on an H200 reports the same pairs, except an
 //!   atomic beside a store or a read, which it does not report.
-//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at offsets that are
-//!   known except for what all threads share. Arrays in unions are left out.
+//! - Only accesses that surely happen are checked, at offsets that are known except for what all threads share. Arrays
+//!   in unions are left out.
+//! - Where neither a launch nor the user gives the block, one is supposed, and the finding is a note; none if threads of
+//!   that block would leave an array.
 //! - If data from global memory decide the element, and nothing else does, as in a histogram, the finding is a note
 //!   that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and
@@ -118,7 +120,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                 || told.contains(&cause) && here.iter().any(|place| places.contains(place));
             places_here.extend(here);
             if !is_known {
-                out.push(describe(case, number, race, &others));
+                out.push(fact::of_block(run, describe(case, number, race, &others)));
             }
             told_here.push(cause);
         }
@@ -130,16 +132,17 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
             if told.iter().all(|(known, _)| *known != array) {
                 told.push((array, true));
-                out.push(describe(case, number, race, &[]));
+                out.push(fact::of_block(run, describe(case, number, race, &[])));
             }
         }
     }
     for (number, run) in case.runs.iter().enumerate() {
-        for race in run.facts.possible.iter().filter(|race| !race.is_update) {
+        let of_warps = |race: &&PossibleRace| race.between == Between::Warps && !race.is_update;
+        for race in run.facts.possible.iter().filter(of_warps) {
             let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
             if told.iter().all(|(known, _)| *known != array) {
                 told.push((array, false));
-                out.push(describe_possible(case, number, race));
+                out.push(fact::of_block(run, describe_possible(case, number, race)));
             }
         }
     }

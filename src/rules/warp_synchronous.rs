@@ -4,6 +4,7 @@
 //! | | |
 //! |---|---|
 //! | one reads what the other has just written, or both write, in two statements, values that surely differ | warning |
+//! | the same, where data decide which lanes write or read | warning, "possible" |
 //! | the same, with a shuffle or a vote between the two | note |
 //! | one writes what the other has just read, as in `s[t] += s[t + 16]` by all lanes: only lockstep orders the two | note |
 //!
@@ -54,7 +55,10 @@
 //! - This rule finds what racecheck on an H200 reports as a "(Warp Level Programming) Potential RAW hazard".
 //!   racecheck also warns about lanes that read before others write, as in `s[t] = s[t + 1]`. In lockstep, all lanes
 //!   load before any of them stores, so this is a note, and only if the kernel has no other race.
-//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at known offsets.
+//! - Only accesses that surely happen are checked, at known offsets. Data may decide which lanes do one of the two, but
+//!   not of both: they may be meant to exclude each other.
+//! - Where neither a launch nor the user gives the block, one is supposed, and the finding is a note; none if threads of
+//!   that block would leave an array.
 //! - If a shuffle or a vote, or a function that may contain one, is between the two accesses, the finding is a note.
 //! - Anything that may order threads counts as `__syncwarp()`: an unseen function, a fence, inline assembly.
 //! - Kernels that may have an object of a class that hides a `__syncwarp()` in a constructor, a destructor or an
@@ -64,7 +68,7 @@
 use super::fact::{self, Ways};
 use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::{Between, Race};
+use crate::facts::{Between, PossibleRace, Race};
 use crate::source::Span;
 
 /// The rule.
@@ -75,6 +79,9 @@ pub(super) static RULE: Rule = Rule {
     summary: "lanes that read what other lanes of their warp wrote, with no `__syncwarp` in between",
     docs: include_str!("warp_synchronous.rs"),
 };
+
+/// Why lanes of a warp race at all.
+const APART: &str = "since compute capability 7.0, the lanes of a warp need not run in lockstep";
 
 /// Finds pairs of accesses within a warp that nothing orders: one finding for each array.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
@@ -101,9 +108,10 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             told.push(array(race));
             let others = of_each().filter(|it| *it != race && it.between != Between::Warps);
             let others = others.filter(|it| array(it) == array(race));
-            out.push(describe(case, number, race, &others.collect::<Vec<_>>()));
+            out.push(fact::of_block(run, describe(case, number, race, &others.collect::<Vec<_>>())));
         }
     }
+    check_possible(case, &mut told, out);
     for (number, run) in case.runs.iter().enumerate() {
         // A kernel that races anyway is to be mended first.
         let races_anyway = !run.facts.races.is_empty() || !run.facts.rounds.is_empty();
@@ -111,10 +119,70 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
             if !told.contains(&array) {
                 told.push(array);
-                out.push(describe_overwritten(case, number, race));
+                out.push(fact::of_block(run, describe_overwritten(case, number, race)));
             }
         }
     }
+}
+
+/// Lanes that write, or read, only for some data.
+fn check_possible(case: &Case<'_>, told: &mut Vec<Span>, out: &mut Vec<Diagnostic>) {
+    for (number, run) in case.runs.iter().enumerate() {
+        let array = |race: &PossibleRace| run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+        // Where warps may race, too, a barrier of the block helps both.
+        let of_warps = |race: &PossibleRace| {
+            let pair = |it: &PossibleRace| (it.first, it.second);
+            run.facts.possible.iter().any(|it| it.between == Between::Warps && pair(it) == pair(race))
+        };
+        let of_lanes = |race: &&PossibleRace| race.between != Between::Warps && !race.is_update;
+        let races = run.facts.possible.iter().filter(|race| of_lanes(race) && !of_warps(race));
+        let races: Vec<&PossibleRace> = races.collect();
+        let plain = |race: &&&PossibleRace| race.between == (Between::Lanes { exchange: None });
+        for race in races.iter().filter(plain).chain(&races) {
+            if !told.contains(&array(race)) {
+                told.push(array(race));
+                let others = races.iter().copied().filter(|it| it != race && array(it) == array(race));
+                out.push(fact::of_block(
+                    run,
+                    describe_possible(case, number, race, &others.collect::<Vec<_>>()),
+                ));
+            }
+        }
+    }
+}
+
+fn describe_possible(
+    case: &Case<'_>,
+    number: usize,
+    race: &PossibleRace,
+    others: &[&PossibleRace],
+) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let (before, after) = (race.threads.0 % 32, race.threads.1 % 32);
+    let (earlier, then) = (fact::does(first), fact::does(second));
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
+    let message = format!(
+        "`{}`: possible: lane {after} {then} what lane {before} of its warp {earlier}{round}, with no `__syncwarp` in \
+         between",
+        trace.arrays[first.array].name
+    );
+    let mut finding = Ways::of_possible(race).finding(&RULE, case, number, &race.assumptions, message);
+    finding.notes.insert(0, fact::data_choose(if race.first_is_chosen { first } else { second }));
+    finding.notes.insert(0, APART.to_owned());
+    let mut labels = vec![(first.span, format!("lane {before} {earlier} it here"))];
+    if let Between::Lanes { exchange: Some(span) } = race.between {
+        finding.level = Level::Note;
+        labels.push((span, "this exchanges values but does not order memory".to_owned()));
+    }
+    // The other steps of the same tail need one, too.
+    let others = others.iter().filter(|other| other.across.is_none());
+    let others: Vec<_> = others.map(|other| Ways::of_possible(other).places(trace)).collect();
+    let (places, who) = (Ways::of_possible(race).places(trace), "every lane of the warp");
+    let (help, fix) =
+        fact::barrier(case, (places, &others), (race.across, None), ("__syncwarp()", who), &|_| true);
+    let primary_label = format!("lane {after} {then} it here");
+    Diagnostic { primary_label, labels, helps: vec![help], fix, ..finding }
 }
 
 /// Lanes that read before others write, which in step they do in one instruction: a note, with its own advice.
@@ -180,9 +248,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
         labels.push((span, "this exchanges values but does not order memory".to_owned()));
     }
     labels.extend(fact::also_unordered(trace, &[race.first, race.second], exchange.as_slice(), others));
-    finding
-        .notes
-        .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
+    finding.notes.insert(0, APART.to_owned());
     let (places, who) = (Ways::of(race).places(trace), "every lane of the warp");
     // The other steps of the same tail need one, too.
     let others = others.iter().filter(|other| other.across.is_none());
