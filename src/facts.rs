@@ -90,7 +90,7 @@ impl Facts {
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));
         let (overwritten, races): (Vec<_>, Vec<_>) =
             races::find(trace, shape, ties).into_iter().partition(|race| race.reads_first);
-        let (rounds, races) = races.into_iter().partition(|race| race.for_data);
+        let (rounds, races) = races.into_iter().partition(Race::needs_data);
         Facts {
             races,
             rounds,
@@ -124,7 +124,7 @@ impl Facts {
 
     /// The races of a run for shared memory, as far as no data have to choose rounds for them.
     pub(crate) fn races_of(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
-        races::find(trace, shape, ties).into_iter().filter(|race| !race.for_data).collect()
+        races::find(trace, shape, ties).into_iter().filter(|race| !race.needs_data()).collect()
     }
 
     /// Adds the races of other runs that are not known yet.

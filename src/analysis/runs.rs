@@ -322,7 +322,7 @@ impl Subject<'_> {
         if let Some(refuted) = &scenario.refuted {
             return Some(Unjudged::Refuted(refuted.span));
         }
-        let alike = || scenario.launch.and_then(|_| self.overload());
+        let alike = || scenario.launch.and_then(|launch| self.overload(launch));
         if let Some(rival) = scenario.rival.or_else(alike) {
             return Some(Unjudged::Rival(rival));
         }
@@ -356,14 +356,22 @@ impl Subject<'_> {
         Reach::new(self.program).may_bring_lanes_together(self.kernel)
     }
 
-    /// Another kernel of the same name that a launch may mean, by the place of its name.
-    fn overload(&self) -> Option<Span> {
+    /// Another kernel of the same name that the launch at a place may mean as well, by the place of its name. It means
+    /// none but this one where only this one fits its arguments.
+    fn overload(&self, launch: Span) -> Option<Span> {
+        let own = self.kernel.name_span;
+        let means = |other: Span| {
+            let mut sites =
+                self.launches.iter().filter(|it| it.span == launch && it.definitions.contains(&own));
+            sites.next().is_none() || sites.any(|it| it.definitions.contains(&other))
+        };
         let alike = |other: &Arc<Function>| {
             other.kind == FunctionKind::Kernel
                 && other.body.is_some()
-                && other.name_span != self.kernel.name_span
+                && other.name_span != own
                 && other.namespace == self.kernel.namespace
                 && other.params.len() == self.kernel.params.len()
+                && means(other.name_span)
         };
         self.program.functions(&self.kernel.name).iter().find(|it| alike(it)).map(|it| it.name_span)
     }

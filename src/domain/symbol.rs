@@ -184,6 +184,8 @@ pub(crate) struct Symbols {
     likely: FxHashMap<SymbolId, i64>,
     /// Those of which, or of a sum with which, a remainder was asked for.
     with_remainder: FxHashSet<SymbolId>,
+    /// Those that are read from memory.
+    read: FxHashSet<SymbolId>,
     /// What stands for the numbers of warps in requests of a single one.
     within_warps: FxHashMap<SymbolId, SymbolId>,
 }
@@ -444,33 +446,49 @@ impl Symbols {
     /// made of others but as a product or a quotient by a constant.
     #[must_use]
     pub(crate) fn is_unbounded(&self, id: SymbolId) -> bool {
+        self.may_be_large(id, false)
+    }
+
+    /// The same; `for_data`: or where data let it, which are read from memory.
+    fn may_be_large(&self, id: SymbolId, for_data: bool) -> bool {
         let large = self.get(id).high.is_none_or(|high| high >= LARGE);
         large
             && match self.key(id) {
                 Some(Key::Named(_) | Key::Block(_) | Key::Grid(_)) => true,
-                Some(Key::Product(factors)) => factors.iter().all(|id| self.is_unbounded(*id)),
+                Some(Key::Product(factors)) => factors.iter().all(|id| self.may_be_large(*id, for_data)),
                 Some(Key::Operation("/", dividend, divisor)) => {
                     let grows = |(id, factor): &(u32, i64)| {
-                        *id == SymbolId::CONSTANT || *factor > 0 && self.is_unbounded(SymbolId(*id))
+                        *id == SymbolId::CONSTANT || *factor > 0 && self.may_be_large(SymbolId(*id), for_data)
                     };
                     matches!(divisor.as_slice(), [(SymbolId::CONSTANT, 1..=LARGEST_DIVISOR)])
                         && dividend.iter().all(grows)
                 }
-                _ => false,
+                _ => for_data && self.read.contains(&id),
             }
+    }
+
+    /// Whether nothing that is known keeps it from being so large that bounds by it let all threads in; `for_data` as
+    /// above.
+    #[must_use]
+    pub(crate) fn lets_all_in(&self, id: SymbolId, for_data: bool) -> bool {
+        self.may_be_large(id, for_data) || self.reaches_its_bound(id, for_data)
+    }
+
+    /// Notes that a number is one that is read from memory, where any may stand.
+    pub(crate) fn note_read(&mut self, id: SymbolId) {
+        self.read.insert(id);
     }
 
     /// Whether nothing that is known keeps it from being as large as its bound: the lesser of a number and of what may
     /// be as large as one likes, as `min(64, n - first)`.
-    #[must_use]
-    pub(crate) fn reaches_its_bound(&self, id: SymbolId) -> bool {
+    fn reaches_its_bound(&self, id: SymbolId, for_data: bool) -> bool {
         let Some(Key::Operation("min", a, b)) = self.key(id) else { return false };
         let is_number = |side: &[(u32, i64)]| side.iter().all(|(id, _)| *id == SymbolId::CONSTANT);
         // What is taken away may be 0: the number of a round, or of a block.
         let may_be_none = |id: SymbolId| matches!(self.get(id).origin, Origin::Loop | Origin::BlockIndex);
         let is_open = |(id, factor): &&(u32, i64)| {
             let id = SymbolId(*id);
-            if *factor > 0 { self.is_unbounded(id) } else { may_be_none(id) }
+            if *factor > 0 { self.may_be_large(id, for_data) } else { may_be_none(id) }
         };
         let grows = |side: &[(u32, i64)]| {
             let mut terms = side.iter().filter(|(id, _)| *id != SymbolId::CONSTANT);

@@ -24,6 +24,8 @@ pub enum Assumption {
         /// Whether there surely are such blocks: the numbers may be as large as one likes, or all threads
         /// agree on the guard. Of the least of two numbers that is not known.
         possible: bool,
+        /// Otherwise, whether there are for some data: numbers that are read from memory may be as large.
+        for_data: bool,
     },
     /// A guard against a loop's counter alone lets every thread in.
     UsualIteration {

@@ -256,8 +256,8 @@ pub(crate) struct Subscript {
     pub span: Span,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
-    /// Which dimension it is, counted from the outermost.
-    pub dimension: usize,
+    /// Which dimension of the array it is, counted from the outermost; none in rows that only a pointer makes of it.
+    pub dimension: Option<usize>,
     /// How many elements that has.
     pub length: u64,
     /// The threads that are outside.

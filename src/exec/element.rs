@@ -157,7 +157,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Records a subscript of an inner dimension that surely lies outside of it.
+    /// Records a subscript of an inner dimension, or of a row, that surely lies outside of it.
     fn note_outside(&mut self, pointer: &Pointer, index: &Value, length: u64, span: Span) {
         if !self.recording || self.state.doubt.is_some() {
             return;
@@ -173,10 +173,12 @@ impl Machine<'_> {
             (inner, element) = (inner + 1, next);
         }
         for array in self.arrays_of(pointer) {
-            let dimensions = self.trace.arrays[array].dimensions.len();
-            let Some(dimension) = dimensions.checked_sub(inner + 1).filter(|dimension| *dimension > 0) else {
+            let dimensions = &self.trace.arrays[array].dimensions;
+            let dimension = dimensions.len().checked_sub(inner + 1).filter(|dimension| *dimension > 0);
+            // Its outermost subscript; another length is that of the rows to which a pointer leads.
+            if dimension.is_none() && dimensions.first().copied().flatten() == Some(length) {
                 continue;
-            };
+            }
             let index = values[thread];
             let subscript = Subscript { span, array, dimension, length, outside, thread, index };
             self.trace.tree.push(Event::Subscript(subscript));

@@ -49,7 +49,12 @@ impl Machine<'_> {
         let of = |function: &Arc<Function>| {
             let is_rival = |other: &&Arc<Function>| other.name_span != function.name_span;
             let rival = chosen.iter().find(is_rival).map(|other| other.name_span);
-            Meant { kernels: [&[Arc::clone(function)], beside.as_slice()].concat(), rival }
+            // What is no template has no specialisations.
+            let is_own = |other: &&Arc<Function>| {
+                other.specialization.is_empty() || !function.template_params.is_empty()
+            };
+            let beside = beside.iter().filter(is_own).cloned();
+            Meant { kernels: std::iter::once(Arc::clone(function)).chain(beside).collect(), rival }
         };
         chosen.iter().map(of).collect()
     }

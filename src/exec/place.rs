@@ -362,7 +362,16 @@ impl Machine<'_> {
                     }
                     ty => match self.read_constant_memory(*object, offset, ty) {
                         Some(number) => number,
-                        None => self.unknown_of(ty, variation, &name, &why),
+                        None => {
+                            let read = self.unknown_of(ty, variation, &name, &why);
+                            if let Value::Int(int, _) = &read
+                                && let Some(symbol) = int.as_symbol()
+                                && !self.is_shared(pointer)
+                            {
+                                self.world.symbols.note_read(symbol);
+                            }
+                            read
+                        }
                     },
                 }
             }

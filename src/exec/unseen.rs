@@ -69,6 +69,24 @@ impl<'a> Callee<'a> {
         }
     }
 
+    /// Whether it is a function of `std::numeric_limits`, or of what takes its place in other libraries.
+    fn is_limit_of_type(self) -> bool {
+        const LIMITS: [&str; 9] = [
+            "min",
+            "max",
+            "lowest",
+            "epsilon",
+            "round_error",
+            "infinity",
+            "quiet_NaN",
+            "signaling_NaN",
+            "denorm_min",
+        ];
+        let Callee::Path(path) = self else { return false };
+        let of = path.qualifiers.last().map(|(name, _)| &**name);
+        of == Some("numeric_limits") && LIMITS.contains(&&*path.name)
+    }
+
     /// Why it is not known what it returns, where it is not for want of its text.
     fn not_run(self) -> Option<String> {
         match self {
@@ -156,7 +174,8 @@ impl Machine<'_> {
             return value;
         }
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
-        let is_pure = crate::slice::is_pure(name, self.program);
+        let is_limit = callee.is_limit_of_type() && args.is_empty();
+        let is_pure = is_limit || crate::slice::is_pure(name, self.program);
         let is_reserved = builtins::is_reserved(name);
         // It touches what it is given, and waits for nobody.
         let copies = copies_memory(name) && self.program.functions(name).is_empty();
@@ -168,12 +187,12 @@ impl Machine<'_> {
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);
-        let computes = builtins::only_computes(name) && self.program.functions(name).is_empty();
+        let computes = is_limit || builtins::only_computes(name) && self.program.functions(name).is_empty();
         // What is worked out of the same numbers is the same number.
         if host {
             self.leave_to_other_files(callee, span);
         }
-        let is_same_of_same = host || computes && builtins::is_repeatable(name);
+        let is_same_of_same = host || is_limit || computes && builtins::is_repeatable(name);
         let mut variation = if is_same_of_same { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;

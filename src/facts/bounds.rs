@@ -111,7 +111,9 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
             Event::Subscript(subscript) => pending.push(subscript),
             Event::Access(event) if !pending.is_empty() => {
                 let Some(access) = trace.accesses.get(event.access) else { continue };
-                let of_this = |it: &&Subscript| is_of(it, access) && event.threads.has(it.thread);
+                let of_this = |it: &&Subscript| {
+                    it.dimension.is_some() && is_of(it, access) && event.threads.has(it.thread)
+                };
                 let known = outside.iter().any(|it| it.access == event.access)
                     || found.iter().any(|it| it.access == event.access);
                 if let Some(at) = pending.iter().position(of_this) {

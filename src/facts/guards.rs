@@ -28,7 +28,7 @@
 //! condition is done in any case.
 
 use super::intervals::{Interval, Round};
-use super::witness::{can_hold, is_possible_by_choice, is_possible_in_a_block};
+use super::witness::{can_hold, can_hold_for_data, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::SymbolId;
 use crate::events::{
     AccessEvent, AccessOp, Asks, Assumption, Blocks, Branches, Event, EventTree, Side, Taken, Ties, Trace,
@@ -78,7 +78,7 @@ impl Guards {
             _ => None,
         };
         let open_around = |(at, round): &(usize, Round)| {
-            let event = event(*at).filter(|event| event.is_sure && can_hold(&event.assumptions))?;
+            let event = event(*at).filter(|event| event.is_sure && can_hold_for_data(&event.assumptions))?;
             let mut open = open(event, tree);
             open.retain(|branch| *round != Round::Any || !leads_on(*branch, interval, tree));
             // Another shape may go with the other side.

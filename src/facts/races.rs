@@ -29,7 +29,7 @@ use super::guards::{Guards, PassedBy, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics, past_branch, past_fences};
 use super::passed;
 use super::spins::behind_waits;
-use super::witness::are_possible;
+use super::witness::{are_possible, is_bound_by_data};
 use crate::domain::{Shape, Spread, SymbolId, ThreadSet, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, Seen, Side,
@@ -76,6 +76,18 @@ pub(crate) struct Race {
     pub assumptions: Vec<Assumption>,
     /// The sides of conditions that a block has to take to do both, where not every block does.
     pub sides: Vec<Side>,
+}
+
+impl Race {
+    /// Whether data decide that there is one: whether a loop goes on, or how far bounds reach.
+    pub(crate) fn needs_data(&self) -> bool {
+        self.for_data || self.is_bound_by_data()
+    }
+
+    /// Whether data decide how far bounds reach.
+    pub(crate) fn is_bound_by_data(&self) -> bool {
+        self.assumptions.iter().any(is_bound_by_data)
+    }
 }
 
 /// Which threads race.

@@ -47,17 +47,32 @@ pub(super) fn blocks_with(
 
 /// Whether assumptions can surely hold at once, and none is a guess that was made from the arrays' lengths.
 pub(super) fn can_hold(assumptions: &[Assumption]) -> bool {
+    can_hold_all(assumptions, false)
+}
+
+/// The same, for some data.
+pub(super) fn can_hold_for_data(assumptions: &[Assumption]) -> bool {
+    can_hold_all(assumptions, true)
+}
+
+/// Whether a bound lets all threads in for some data only.
+pub(super) fn is_bound_by_data(assumption: &Assumption) -> bool {
+    matches!(assumption, Assumption::InsideBounds { possible: false, for_data: true, .. })
+}
+
+fn can_hold_all(assumptions: &[Assumption], for_data: bool) -> bool {
     let guessed = |it: &Assumption| {
-        matches!(
-            it,
-            Assumption::RunsOn { .. }
-                | Assumption::BeginsAt { .. }
-                | Assumption::AtMost { .. }
-                | Assumption::DamageIsHarmless
-                | Assumption::InsideBounds { possible: false, .. }
-                | Assumption::UsualIteration { possible: false, .. }
-                | Assumption::UsualBlock { possible: false, .. }
-        )
+        !(for_data && is_bound_by_data(it))
+            && matches!(
+                it,
+                Assumption::RunsOn { .. }
+                    | Assumption::BeginsAt { .. }
+                    | Assumption::AtMost { .. }
+                    | Assumption::DamageIsHarmless
+                    | Assumption::InsideBounds { possible: false, .. }
+                    | Assumption::UsualIteration { possible: false, .. }
+                    | Assumption::UsualBlock { possible: false, .. }
+            )
     };
     !assumptions.iter().any(guessed) && agree(assumptions.iter())
 }

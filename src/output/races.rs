@@ -58,6 +58,9 @@ impl At {
     }
 }
 
+/// Characters that are quoted of the code, at the most.
+const MOST_QUOTED: usize = 60;
+
 /// What is known of each run, in the order of the kernels in the text. Each run comes with the place of its
 /// kernel's name.
 #[must_use]
@@ -80,7 +83,14 @@ fn row(sources: &Sources, name: Span, run: &KernelRun) -> Option<Row> {
     let of = |why: Why| {
         let mut places: Vec<At> = why.spans.iter().map(|span| At::of(sources, *span)).collect();
         places.dedup();
-        Reason { text: why.text, places }
+        let subject = why.subject.map_or_else(String::new, |span| {
+            let text = sources.get(span.file).slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+            match text.chars().count() <= MOST_QUOTED {
+                true => format!("`{text}` "),
+                false => format!("`{}...` ", text.chars().take(MOST_QUOTED).collect::<String>()),
+            }
+        });
+        Reason { text: subject + &why.text, places }
     };
     Some(Row {
         file,

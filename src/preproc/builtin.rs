@@ -109,6 +109,16 @@ const BUILTIN: &str = "\
 /// Names that a library's own header would define. Invisible to `#if`.
 const FALLBACK: &str = "\
 #define CHAR_BIT 8
+#define INT8_C(c) c
+#define INT16_C(c) c
+#define INT32_C(c) c
+#define INT64_C(c) c##L
+#define INTMAX_C(c) c##L
+#define UINT8_C(c) c
+#define UINT16_C(c) c
+#define UINT32_C(c) c##U
+#define UINT64_C(c) c##UL
+#define UINTMAX_C(c) c##UL
 #define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) \\
     kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
 #define HIP_KERNEL_NAME(...) __VA_ARGS__

@@ -235,7 +235,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let Race { first, second, threads, across, round, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
     let pair = Pair { ways: Ways::of(race), threads, across, round, assumptions };
-    let possible = if race.for_data { "possible: " } else { "" };
+    let possible = if race.needs_data() { "possible: " } else { "" };
     let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
     if let Some(Across { of, .. }) = across {
@@ -245,6 +245,11 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     }
     if race.for_data {
         finding.notes.insert(0, "data decide whether the loop continues".to_owned());
+    }
+    if race.is_bound_by_data() {
+        finding.notes.insert(0, "data decide how far a bound reaches".to_owned());
+    }
+    if race.needs_data() {
         (finding.level, finding.loudest) = (Level::Warn, Level::Warn);
     }
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }

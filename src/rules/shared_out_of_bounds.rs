@@ -86,8 +86,8 @@ fn describe_inner(case: &Case<'_>, number: usize, overrun: &InnerOverrun) -> Dia
     let Subscript { dimension, length, thread, index, .. } = overrun.subscript;
     let (does, all) = (fact::does(access), plural(length, "element"));
     let ordinal = match dimension {
-        1 => "second",
-        2 => "third",
+        Some(1) => "second",
+        Some(2) => "third",
         _ => "inner",
     };
     let message = format!(

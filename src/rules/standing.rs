@@ -36,6 +36,8 @@ pub struct Why {
     pub text: String,
     /// The accesses that it is about.
     pub spans: Vec<Span>,
+    /// What the words are about, where they begin with it.
+    pub subject: Option<Span>,
 }
 
 /// What is known of a run, with the races or the doubts; `None` where it does not touch shared memory.
@@ -67,7 +69,7 @@ pub fn assumptions(run: &KernelRun) -> Vec<String> {
 
 /// Why there is neither a proof nor a doubt.
 fn unjudged(run: &KernelRun) -> Why {
-    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans };
+    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans, subject: None };
     match &run.unjudged {
         Some(Unjudged::Block) => of("no visible launch, comment or option gives its block shape", Vec::new()),
         Some(Unjudged::Refuted(span)) => {
@@ -82,7 +84,7 @@ fn unjudged(run: &KernelRun) -> Why {
                 "`{function}` has a barrier, and cudalint does not follow every place where \
                                 it runs"
             );
-            Why { text, spans: vec![*name] }
+            Why { text, spans: vec![*name], subject: None }
         }
         None => match &run.trace.stopped {
             Some(why) => of(&why.detail, Vec::new()),
@@ -99,11 +101,11 @@ fn found(run: &KernelRun, race: &Race) -> Why {
     };
     let array = array(run, race.first);
     let text = format!("threads {one} and {other} race on `{array}` with {barrier} in between");
-    Why { text, spans: spans(run, race.first, race.second) }
+    Why { text, spans: spans(run, race.first, race.second), subject: None }
 }
 
 fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
-    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans };
+    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans, subject: None };
     let access = |number: usize| vec![run.trace.accesses[number].span];
     match doubt {
         Doubt::Pair { first, second, threads } => {
@@ -116,12 +118,15 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
                 }
                 (None, None) => format!("two threads may race on `{array}`"),
             };
-            Why { text, spans: spans(run, *first, *second) }
+            Why { text, spans: spans(run, *first, *second), subject: None }
         }
         Doubt::NotParsed(span) => {
             of("part of this function does not parse, and it may access shared memory", vec![*span])
         }
-        Doubt::Unfollowed(span) => of("this is not followed, and it may access shared memory", vec![*span]),
+        Doubt::Unfollowed(span) => Why {
+            subject: Some(*span),
+            ..of("is not followed, and it may access shared memory", vec![*span])
+        },
         Doubt::Apart(span) => {
             of("not all threads may reach this barrier, and the others wait at another one", vec![*span])
         }

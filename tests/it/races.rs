@@ -193,8 +193,16 @@ fn what_is_in_doubt_is_told_with_its_places() {
     assert_eq!(text, "two threads may race on `bins`: its value comes from memory (`in`)");
     assert_eq!(lines, [155, 156]);
     let (text, lines) = reason("unseen_open");
-    assert_eq!(text, "this is not followed, and it may access shared memory");
+    assert_eq!(text, "`elsewhere(s)` is not followed, and it may access shared memory");
     assert_eq!(lines, [225]);
+}
+
+#[test]
+fn what_only_computes_keeps_no_kernel_from_being_proved() {
+    stand_as_named(
+        "fixtures/races/limits.cu",
+        "3 runs of kernels with shared memory: 3 proved free of races",
+    );
 }
 
 #[test]
@@ -277,7 +285,7 @@ __global__ void k{guarded}void launch(float *out) {{ k<<<1, 64>>>(out); }}
     );
     let rival = format!(
         "__global__ void k{body}__global__ void k(int *out) {{}}
-void launch(float *out) {{ k<<<1, 64>>>(out); }}
+void launch(elsewhere_t *out) {{ k<<<1, 64>>>(out); }}
 "
     );
     let root = folder(&[("hidden.cu", &hidden), ("rival.cu", &rival)]);
