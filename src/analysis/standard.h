@@ -40,6 +40,16 @@ template <class A, class B> struct is_same : false_type {};
 template <class A> struct is_same<A, A> : true_type {};
 template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
 
+// The alignment that is not asked for is that of libstdc++ on Linux.
+template <size_t N, size_t A> struct alignas(A) aligned_bytes {
+  unsigned char bytes[N];
+};
+template <size_t N, size_t A = 16> struct aligned_storage {
+  using type = aligned_bytes<N, A>;
+};
+template <size_t N, size_t A = 16>
+using aligned_storage_t = typename aligned_storage<N, A>::type;
+
 template <class T> struct type_identity { using type = T; };
 template <class T> using type_identity_t = T;
 template <class T> struct remove_const { using type = T; };

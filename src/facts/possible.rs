@@ -28,6 +28,7 @@
 //! exclude each other.
 
 use super::bounds::inside;
+use super::first_rounds::{FirstRounds, shared_offset};
 use super::gathered::Met;
 use super::intervals::{Across, Interval, Round, intervals, past_atomics};
 use super::races::Between;
@@ -180,7 +181,8 @@ fn is_constant(step: &Step<'_>) -> bool {
 
 fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a>> {
     let mut met = Rc::new(Met::none(shape));
-    let step = |(at, _): &(usize, Round)| {
+    let first_rounds = FirstRounds::of(&trace.tree);
+    let step = |(at, round): &(usize, Round)| {
         let event = match &trace.tree.events()[*at] {
             Event::Access(event) => event,
             event @ Event::WarpOrder { .. } => {
@@ -194,9 +196,14 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
         let offset =
             event.offset.as_ref().filter(|_| is_chosen || is_possible_in_a_block(event, &trace.tree))?;
         let bytes = i64::from(access.bytes?);
+        let in_first_rounds = || {
+            let of_first = Some(&first_rounds).filter(|it| it.are_of(event, &trace.tree))?;
+            let (base, terms) = shared_offset(offset, (*round, Some(of_first)), &trace.tree, shape)?;
+            terms.is_empty().then(|| Place::Known(base.spread(shape)))
+        };
         let place = match offset.terms.is_empty() {
             true => Place::Known(offset.base.spread(shape)),
-            false => chosen(trace, event, access, bytes)?,
+            false => chosen(trace, event, (access, bytes), shape).or_else(in_first_rounds)?,
         };
         let (threads, met) = (inside(trace, *at, event), Rc::clone(&met));
         Some(Step { event, threads, access, bytes, place, is_chosen, met })
@@ -205,11 +212,22 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
 }
 
 /// The bytes that data choose among; `None` if something else than data has a say.
-fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Option<Place> {
+fn chosen(
+    trace: &Trace,
+    event: &AccessEvent,
+    (access, bytes): (&Access, i64),
+    shape: Shape,
+) -> Option<Place> {
     let offset = event.offset.as_ref()?;
-    let size = trace.arrays[access.array].bytes().and_then(|size| i64::try_from(size).ok())?;
     let [(id, factor)] = offset.terms.as_slice() else { return None };
     let (base, factor) = (offset.base.as_constant()?, factor.as_constant().filter(|factor| *factor > 0)?);
+    let array = &trace.arrays[access.array];
+    let size = match array.bytes() {
+        Some(size) => i64::try_from(size).ok()?,
+        // What is sized at launch is as long as need be, if it is one array and not carved into several.
+        None if array.dynamic && all_begin_at(trace, event.object, base, shape) => i64::MAX,
+        None => return None,
+    };
     let symbol = trace.tree.symbol(*id).filter(|it| id.is_per_thread() && it.origin == Origin::Read)?;
     let end = |value: i64| value.checked_mul(factor).and_then(|bytes| bytes.checked_add(base));
     // Nobody leaves the array.
@@ -217,6 +235,16 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
         symbol.low.and_then(end).map_or(base.rem_euclid(factor), |low| low.max(base.rem_euclid(factor)));
     let high = symbol.high.and_then(end).map_or(size, |high| high.saturating_add(bytes).min(size));
     (low < high).then_some(Place::Chosen(low, high, factor))
+}
+
+/// Whether all accesses of an array begin at this byte of it.
+fn all_begin_at(trace: &Trace, object: u32, base: i64, shape: Shape) -> bool {
+    trace.tree.events().iter().all(|event| match event {
+        Event::Access(event) if event.object == object => {
+            event.offset.as_ref().is_some_and(|offset| offset.base.bounds(shape).0 == base)
+        }
+        _ => true,
+    })
 }
 
 /// Two threads of different warps that may meet in one byte.

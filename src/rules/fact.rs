@@ -86,17 +86,29 @@ pub(super) struct Ways<'a> {
     pub paths: (u32, u32),
     /// The sides of conditions that a block has to take.
     pub sides: &'a [Side],
+    /// Whether the second is done in the next round of a loop.
+    pub is_across: bool,
 }
 
 impl<'a> Ways<'a> {
     /// Those of a race.
     pub(super) fn of(race: &'a Race) -> Ways<'a> {
-        Ways { accesses: (race.first, race.second), paths: race.paths, sides: &race.sides }
+        Ways {
+            accesses: (race.first, race.second),
+            paths: race.paths,
+            sides: &race.sides,
+            is_across: race.across.is_some(),
+        }
     }
 
     /// Those of a possible race.
     pub(super) fn of_possible(race: &PossibleRace) -> Ways<'static> {
-        Ways { accesses: (race.first, race.second), paths: race.paths, sides: &[] }
+        Ways {
+            accesses: (race.first, race.second),
+            paths: race.paths,
+            sides: &[],
+            is_across: race.across.is_some(),
+        }
     }
 
     /// The calls that lead to the two.
@@ -135,7 +147,10 @@ impl<'a> Ways<'a> {
         } else {
             finding_by(rule, case, run, (second, to_second, &[]), assumptions, message)
         };
-        let sides = sides_words(case, self.sides);
+        let sides = sides_words(case, self.sides).map(|words| match self.is_across {
+            true => format!("where the loop repeats, {words}"),
+            false => words,
+        });
         finding.notes.splice(0..0, sides);
         finding
     }
