@@ -74,7 +74,6 @@ mod instead;
 mod integers;
 mod intrinsics;
 mod join;
-mod known_of;
 mod lambda_call;
 mod lanes;
 mod launch;

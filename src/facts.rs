@@ -122,6 +122,15 @@ impl Facts {
         Facts { races, rounds, overwritten, possible, ..Facts::default() }
     }
 
+    /// Drops the races of threads of different warps.
+    pub(crate) fn keep_those_of_lanes(&mut self) {
+        let of_lanes = |between: Between| between != Between::Warps;
+        [&mut self.races, &mut self.rounds, &mut self.overwritten]
+            .into_iter()
+            .for_each(|races| races.retain(|race| of_lanes(race.between)));
+        self.possible.retain(|race| of_lanes(race.between));
+    }
+
     /// The races of a run for shared memory, as far as no data have to choose rounds for them.
     pub(crate) fn races_of(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
         races::find(trace, shape, ties).into_iter().filter(|race| !race.needs_data()).collect()

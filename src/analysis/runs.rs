@@ -7,6 +7,7 @@
 mod any_size;
 mod apart;
 mod hidden;
+mod one_warp;
 mod types;
 mod unfit;
 mod unreached;
@@ -208,6 +209,9 @@ impl Subject<'_> {
             }
             if wants_facts && usual && self.is_supposed(scenario) {
                 facts = Facts::of_supposed_block(&trace, Shape { dims: variant.block }, scenario.ties);
+                if one_warp::is_for_one_warp(self.kernel) {
+                    facts.keep_those_of_lanes();
+                }
                 spoken_of = places(&trace).collect();
                 if let Some(damaged) = self.damaged(&trace) {
                     facts.doubt_all(damaged);
@@ -306,7 +310,10 @@ impl Subject<'_> {
 
     /// Whether nobody gave the block, and nothing else speaks against it.
     fn is_supposed(&self, scenario: &Scenario) -> bool {
-        !has_block(scenario) && scenario.misfit.is_none() && self.doubted_launch(scenario).is_none()
+        !has_block(scenario)
+            && scenario.misfit.is_none()
+            && self.doubted_launch(scenario).is_none()
+            && !one_warp::is_for_one_thread(self.kernel)
     }
 
     /// Why threads of a scenario are not held against each other, if they are not.

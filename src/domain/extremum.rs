@@ -35,14 +35,19 @@ impl World {
         }
     }
 
-    /// Difference. What is taken from the smaller or larger of two numbers is taken from these, where it is in one of
-    /// them.
+    /// Difference. What one of two numbers has in common with the other, where that is the smaller or larger of two
+    /// more, is taken from these.
     pub(crate) fn minus(&mut self, a: &Int, b: &Int) -> Int {
         let difference = self.sub(a, b);
-        if b.terms.is_empty() {
+        if a.terms.is_empty() || b.terms.is_empty() {
             return difference;
         }
-        let Some((found, factor, shared)) = self.shared_with_extremum(&difference) else { return difference };
+        let in_first = self.shared_with_extremum(a, b);
+        let in_second = || {
+            let (found, factor, shared) = self.shared_with_extremum(b, a)?;
+            Some((found, -factor, shared))
+        };
+        let Some((found, factor, shared)) = in_first.or_else(in_second) else { return difference };
         let [one, other] = found.of.map(|of| self.sub(&of, &shared));
         let Ok(left) = self.extremum(&one, &other, found.max) else { return difference };
         let rest = self.sub(&difference, &self.scale(&Int::symbol(found.id), factor));
@@ -50,19 +55,43 @@ impl World {
         Int { sight: difference.sight, ..self.add(&rest, &self.scale(&left, factor)) }
     }
 
-    /// The smaller or larger of two numbers in a sum, its factor, and the terms of one of the two, which the sum has
-    /// as often as that factor says, with the other sign.
-    fn shared_with_extremum(&self, sum: &Int) -> Option<(Extremum, i64, Int)> {
+    /// What a number is where sizes given at run time are as large as one likes, if it does not grow with them: of
+    /// `min(m - k, 512)` it is 512, and what that leaves when divided by 4 is 0.
+    pub(crate) fn at_large(&self, id: SymbolId) -> Option<i64> {
+        if self.symbols.reaches_its_bound(id, false) {
+            return self.symbols.get(id).high;
+        }
+        let (op, [of, by]) = self.symbols.operation(id)?;
+        let ((constant, terms), (by, others)) = (of, by);
+        let value = terms.iter().try_fold(constant, |sum, (id, factor)| {
+            sum.checked_add(factor.checked_mul(self.at_large(*id)?)?)
+        })?;
+        match op {
+            "/" if others.is_empty() && by > 0 && value >= 0 => Some(value / by),
+            "%" if others.is_empty() && by > 0 && value >= 0 => Some(value % by),
+            "&" if others.is_empty() => Some(value & by),
+            _ => None,
+        }
+    }
+
+    /// The smaller or larger of two numbers in a sum, its factor, and the terms of one of the two that another sum has,
+    /// as often as that factor says.
+    fn shared_with_extremum(&self, sum: &Int, with: &Int) -> Option<(Extremum, i64, Int)> {
         sum.terms.iter().find_map(|(id, factor)| {
             let factor = factor.as_constant()?;
-            let (max, of) = self.symbols.extremum(*id)?;
-            let found = Extremum { id: *id, max, of: of.map(number) };
-            let is_less = |(id, times): &(SymbolId, Lanes)| {
-                let times = times.as_constant().and_then(|times| times.checked_mul(-factor));
-                times.is_some()
-                    && sum.terms.iter().any(|(other, of)| other == id && of.as_constant() == times)
+            let (op, of) = self.symbols.operation(*id)?;
+            let max = match op {
+                "min" => false,
+                "max" => true,
+                _ => return None,
             };
-            let shared = found.of.iter().find(|of| !of.terms.is_empty() && of.terms.iter().all(is_less))?;
+            let found = Extremum { id: *id, max, of: of.map(number) };
+            let is_shared = |(id, times): &(SymbolId, Lanes)| {
+                let times = times.as_constant().and_then(|times| times.checked_mul(factor));
+                let is_it = |(other, of): &(SymbolId, Lanes)| other == id && of.as_constant() == times;
+                times.is_some() && with.terms.iter().any(is_it)
+            };
+            let shared = found.of.iter().find(|of| !of.terms.is_empty() && of.terms.iter().all(is_shared))?;
             let shared = Int::of(Lanes::constant(0), shared.terms.clone());
             Some((found, factor, shared))
         })

@@ -408,16 +408,16 @@ impl Symbols {
         }
     }
 
-    /// Of what two numbers a symbol is the smaller (`false`) or the larger one, if it is.
-    pub(super) fn extremum(&self, id: SymbolId) -> Option<(bool, [Sum; 2])> {
-        let Key::Operation(op @ ("min" | "max"), a, b) = self.key(id)? else { return None };
+    /// By which operator a symbol is made, and of what two numbers, if it is.
+    pub(super) fn operation(&self, id: SymbolId) -> Option<(&'static str, [Sum; 2])> {
+        let Key::Operation(op, a, b) = self.key(id)? else { return None };
         let sum = |side: &[(u32, i64)]| -> Sum {
             let (constants, terms): (Vec<_>, Vec<_>) =
                 side.iter().partition(|(id, _)| *id == SymbolId::CONSTANT);
             let terms = terms.into_iter().map(|(id, factor)| (SymbolId(id), factor));
             (constants.iter().map(|it| it.1).sum(), terms.collect())
         };
-        Some((*op == "max", [sum(a), sum(b)]))
+        Some((op, [sum(a), sum(b)]))
     }
 
     /// The symbols of what is divided, of a quotient or remainder.
@@ -481,7 +481,7 @@ impl Symbols {
 
     /// Whether nothing that is known keeps it from being as large as its bound: the lesser of a number and of what may
     /// be as large as one likes, as `min(64, n - first)`.
-    fn reaches_its_bound(&self, id: SymbolId, for_data: bool) -> bool {
+    pub(super) fn reaches_its_bound(&self, id: SymbolId, for_data: bool) -> bool {
         let Some(Key::Operation("min", a, b)) = self.key(id) else { return false };
         let is_number = |side: &[(u32, i64)]| side.iter().all(|(id, _)| *id == SymbolId::CONSTANT);
         // What is taken away may be 0: the number of a round, or of a block.

@@ -293,7 +293,7 @@ impl Machine<'_> {
             return truth;
         }
         let mut truth = undecided(all, false, Some(why()));
-        (truth.can_hold, truth.can_fail) = self.by_what_is_known(difference, relation);
+        (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
         let sides = sides(difference, relation, shape, &|id| self.asked_power(id));
         truth.differs = are_apart(&sides);
         truth.cuts_warps = truth.differs && sides.chunks(32).any(are_apart);
@@ -321,6 +321,37 @@ impl Machine<'_> {
             }
         }
         truth
+    }
+
+    /// The threads for which an ordered comparison may hold and may fail, by the ranges of what is not known of it: in
+    /// `t < min(32, n)`, it fails for thread 32.
+    fn by_range(&self, difference: &Int, relation: Relation) -> (ThreadSet, ThreadSet) {
+        let (all, shape) = (self.world.all, self.shape());
+        let terms = Int::of(Lanes::constant(0), difference.terms.clone());
+        let (least, most) = self.world.bounds(&terms);
+        if least.is_none() && most.is_none() {
+            return (all, all);
+        }
+        let base = difference.base.spread(shape);
+        let end = |thread: usize, end: Option<i64>| end.and_then(|end| base[thread].checked_add(end));
+        let may = |wanted: bool, thread: usize| {
+            // Of what is not known, the end that makes it likeliest.
+            let (low, high) = (end(thread, least), end(thread, most));
+            let likeliest = match (relation, wanted) {
+                (Relation::Less | Relation::LessEqual, true)
+                | (Relation::Greater | Relation::GreaterEqual, false) => low,
+                (Relation::Less | Relation::LessEqual, false)
+                | (Relation::Greater | Relation::GreaterEqual, true) => high,
+                (Relation::Equal | Relation::NotEqual, _) => None,
+            };
+            likeliest.is_none_or(|value| relation.holds(value) == wanted)
+        };
+        let [holds, fails] =
+            [true, false].map(|wanted| ThreadSet::collect(shape, |thread| may(wanted, thread)));
+        if holds != all || fails != all {
+            self.world.note_decided(difference);
+        }
+        (holds, fails)
     }
 
     /// The side of an ordered comparison that a block in the middle of the problem is on: the
@@ -444,6 +475,8 @@ impl Machine<'_> {
             given.clone().next().is_some() && given.clone().all(is_large)
         };
         let possible = uniform || lets_all_in(false);
+        // What is data in some threads and a number in others bounds only the former.
+        let is_alike = difference.terms.iter().all(|(_, factor)| factor.as_constant().is_some());
         match bounds.is_empty() {
             false => Assumption::InsideBounds {
                 bounds: joined(&bounds, ", ").into(),
@@ -451,7 +484,7 @@ impl Machine<'_> {
                 own,
                 uniform,
                 possible,
-                for_data: !possible && lets_all_in(true),
+                for_data: !possible && is_alike && lets_all_in(true),
             },
             true if of(Origin::BlockIndex).is_empty() => {
                 Assumption::UsualIteration { own, possible: uniform }

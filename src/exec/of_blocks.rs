@@ -123,6 +123,13 @@ impl Machine<'_> {
             if large && self.is_nothing_in(block, *id) {
                 continue;
             }
+            if large
+                && !self.is_asserted(*id)
+                && let Some(value) = self.world.at_large(*id)
+            {
+                added.push((factor, value));
+                continue;
+            }
             if large && self.is_size(*id) {
                 // One direction only: of several numbers it is not known which is larger.
                 let by = factor.as_constant()?.signum();

@@ -353,6 +353,8 @@ impl Machine<'_> {
         let world = &mut self.world;
         match op {
             BinaryOp::Add => Ok(world.add(x, y)),
+            // An unsigned difference may wrap, and the larger of two is then the smaller one.
+            BinaryOp::Sub if scalar.is_unsigned() => Ok(world.sub(x, y)),
             BinaryOp::Sub => Ok(world.minus(x, y)),
             BinaryOp::Mul => world.mul(x, y),
             BinaryOp::Div => world.divide("/", x, y, Division::of(scalar.is_unsigned(), scalar.bytes())),

@@ -367,6 +367,7 @@ impl Machine<'_> {
                             if let Value::Int(int, _) = &read
                                 && let Some(symbol) = int.as_symbol()
                                 && !self.is_shared(pointer)
+                                && !self.memory.constants.contains_key(object)
                             {
                                 self.world.symbols.note_read(symbol);
                             }

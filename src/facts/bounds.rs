@@ -142,17 +142,29 @@ fn is_of(subscript: &Subscript, access: &Access) -> bool {
 }
 
 /// The threads that do an access, the event of this number. Where a bound that no block need reach may keep threads
-/// from it, it keeps out those that would leave a row of the array for the next: `if (t < n) v = rows[r][t];` has an
-/// `n` that is no larger than a row.
-pub(super) fn inside(trace: &Trace, at: usize, event: &AccessEvent) -> ThreadSet {
-    let access = trace.accesses.get(event.access).filter(|_| event.may_be_cut_short);
+/// from it, it keeps out those that would leave the array, or a row of it for the next: `if (t < n) v = rows[r][t];` has
+/// an `n` that is no larger than a row.
+pub(super) fn inside(trace: &Trace, at: usize, event: &AccessEvent, shape: Shape) -> ThreadSet {
+    let Some(access) = trace.accesses.get(event.access).filter(|_| event.may_be_cut_short) else {
+        return event.threads;
+    };
     // Subscripts come right before the access of their element.
     let before = trace.tree.events()[..at].iter().rev().map_while(|event| match event {
         Event::Subscript(subscript) => Some(subscript),
         _ => None,
     });
-    let subscripts = before.filter(|it| access.is_some_and(|access| is_of(it, access)));
-    subscripts.fold(event.threads, |threads, it| threads.minus(&it.outside))
+    let subscripts = before.filter(|it| is_of(it, access));
+    let threads = subscripts.fold(event.threads, |threads, it| threads.minus(&it.outside));
+    let size = trace.arrays[access.array].bytes().and_then(|size| i64::try_from(size).ok());
+    let offset = event.offset.as_ref().filter(|offset| offset.terms.is_empty());
+    match size.zip(offset).zip(access.bytes) {
+        Some(((size, offset), bytes)) => {
+            let offsets = offset.base.spread(shape);
+            let is_inside = |thread: usize| (0..=size - i64::from(bytes)).contains(&offsets[thread]);
+            threads.and(&ThreadSet::collect(shape, is_inside))
+        }
+        None => threads,
+    }
 }
 
 /// Whether a bound of threads may be one of the place as well: both count the threads of all blocks.

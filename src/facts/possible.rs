@@ -34,7 +34,7 @@ use super::intervals::{Across, Interval, Round, intervals, past_atomics};
 use super::races::Between;
 use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
-use crate::domain::{Origin, Shape, Spread, ThreadSet};
+use crate::domain::{Int, Origin, Shape, Spread, ThreadSet};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
             true => Place::Known(offset.base.spread(shape)),
             false => chosen(trace, event, (access, bytes), shape).or_else(in_first_rounds)?,
         };
-        let (threads, met) = (inside(trace, *at, event), Rc::clone(&met));
+        let (threads, met) = (inside(trace, *at, event, shape), Rc::clone(&met));
         Some(Step { event, threads, access, bytes, place, is_chosen, met })
     };
     interval.accesses.iter().filter_map(step).take(MOST_ACCESSES).collect()
@@ -241,7 +241,11 @@ fn chosen(
 fn all_begin_at(trace: &Trace, object: u32, base: i64, shape: Shape) -> bool {
     trace.tree.events().iter().all(|event| match event {
         Event::Access(event) if event.object == object => {
-            event.offset.as_ref().is_some_and(|offset| offset.base.bounds(shape).0 == base)
+            let least = |offset: &Int| {
+                let offsets = offset.base.spread(shape);
+                event.threads.threads().map(|thread| offsets[thread]).min()
+            };
+            event.offset.as_ref().is_some_and(|offset| least(offset).is_none_or(|least| least == base))
         }
         _ => true,
     })

@@ -317,7 +317,7 @@ fn groups<'a>(
                 continue;
             };
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
-            let (met, threads) = (Rc::clone(&met), inside(trace, at, event));
+            let (met, threads) = (Rc::clone(&met), inside(trace, at, event, shape));
             let step = Step { access, at, number, event, threads, on_both_sides, round, offsets, bytes, met };
             found.entry((event.object, terms)).or_default().push(step);
         }

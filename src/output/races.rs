@@ -86,6 +86,8 @@ fn row(sources: &Sources, name: Span, run: &KernelRun) -> Option<Row> {
         let subject = why.subject.map_or_else(String::new, |span| {
             let text = sources.get(span.file).slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
             match text.chars().count() <= MOST_QUOTED {
+                // Of `Object it(x);` that is all that is left.
+                _ if text.starts_with(['(', '{']) => "this ".to_owned(),
                 true => format!("`{text}` "),
                 false => format!("`{}...` ", text.chars().take(MOST_QUOTED).collect::<String>()),
             }

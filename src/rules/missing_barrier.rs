@@ -47,8 +47,10 @@
 //!   atomic beside a store or a read, which it does not report.
 //! - Only accesses that surely happen are checked, at offsets that are known except for what all threads share. Arrays
 //!   in unions are left out.
-//! - Where neither a launch nor the user gives the block, one is supposed, and the finding is a note; none if threads of
-//!   that block would leave an array.
+//! - Where neither a launch nor the user gives the block, one is supposed, and the finding is a note. There is none if
+//!   threads of that block would leave an array, or if the kernel's text shows that it is for one warp: an index like
+//!   `blockIdx.x * 32 + threadIdx.x`, a check of `blockDim.x`, or `__syncwarp()` and no barrier.
+//! - Under a bound that is read from memory, as in `t < lengths[blockIdx.x]`, the finding says "possible".
 //! - If data from global memory decide the element, and nothing else does, as in a histogram, the finding is a note
 //!   that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and

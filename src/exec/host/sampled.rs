@@ -202,6 +202,18 @@ impl Machine<'_> {
             numbers.dedup();
             of.insert(*symbol, numbers);
         }
+        // Where none of them takes a side that host code chooses by, or all do, some that do and some that do not.
+        let chosen = symbols.iter().filter_map(|symbol| self.host.conditions.get(symbol));
+        for condition in chosen {
+            comparisons(condition, &mut |difference, relation| {
+                let Some((symbol, number)) = compared(difference) else { return };
+                let Some(numbers) = of.get_mut(&symbol) else { return };
+                let holds = |it: &i64| relation.holds(value_at(difference, *it));
+                if numbers.iter().all(holds) || !numbers.iter().any(holds) {
+                    numbers.extend(around(number));
+                }
+            });
+        }
         for (condition, holds) in claims {
             let Condition::Compare { difference, relation, .. } = condition else { continue };
             let Some((symbol, number)) = compared(difference) else { continue };
