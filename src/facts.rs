@@ -88,14 +88,7 @@ impl Facts {
         let inner_overruns = bounds::find_inner(trace, &overruns);
         let mut unwritten = unwritten::find(trace, shape, ties);
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));
-        let (overwritten, races): (Vec<_>, Vec<_>) =
-            races::find(trace, shape, ties).into_iter().partition(|race| race.reads_first);
-        let (rounds, races) = races.into_iter().partition(Race::needs_data);
         Facts {
-            races,
-            rounds,
-            overwritten,
-            possible: possible::find(trace, shape),
             overruns,
             inner_overruns,
             without_bytes,
@@ -103,10 +96,7 @@ impl Facts {
             aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
             unwritten,
-            lanes: Vec::new(),
-            memory: Vec::new(),
-            freedom: None,
-            needless: None,
+            ..Facts::of_races(trace, shape, ties)
         }
     }
 
@@ -114,21 +104,29 @@ impl Facts {
     /// of it, tells nothing.
     #[must_use]
     pub(crate) fn of_supposed_block(trace: &Trace, shape: Shape, ties: Ties) -> Facts {
-        let found = Facts::of(trace, shape, (None, false), ties);
-        if !found.overruns.is_empty() || !found.inner_overruns.is_empty() {
-            return Facts::default();
+        let overruns = bounds::find(trace, shape, None, ties);
+        match overruns.is_empty() && bounds::find_inner(trace, &overruns).is_empty() {
+            true => Facts::of_races(trace, shape, ties),
+            false => Facts::default(),
         }
-        let Facts { races, rounds, overwritten, possible, .. } = found;
-        Facts { races, rounds, overwritten, possible, ..Facts::default() }
     }
 
-    /// Drops the races of threads of different warps.
-    pub(crate) fn keep_those_of_lanes(&mut self) {
+    /// Which threads race, and nothing else.
+    fn of_races(trace: &Trace, shape: Shape, ties: Ties) -> Facts {
+        let (overwritten, races): (Vec<_>, Vec<_>) =
+            races::find(trace, shape, ties).into_iter().partition(|race| race.reads_first);
+        let (rounds, races) = races.into_iter().partition(Race::needs_data);
+        Facts { races, rounds, overwritten, possible: possible::find(trace, shape), ..Facts::default() }
+    }
+
+    /// Without the races of threads of different warps.
+    pub(crate) fn of_lanes(mut self) -> Facts {
         let of_lanes = |between: Between| between != Between::Warps;
-        [&mut self.races, &mut self.rounds, &mut self.overwritten]
-            .into_iter()
-            .for_each(|races| races.retain(|race| of_lanes(race.between)));
+        for races in [&mut self.races, &mut self.rounds, &mut self.overwritten] {
+            races.retain(|race| of_lanes(race.between));
+        }
         self.possible.retain(|race| of_lanes(race.between));
+        self
     }
 
     /// The races of a run for shared memory, as far as no data have to choose rounds for them.

@@ -7,10 +7,10 @@
 mod any_size;
 mod apart;
 mod hidden;
-mod one_warp;
 mod types;
 mod unfit;
 mod unreached;
+mod written_for;
 
 use super::links::Modules;
 use super::load::Asks;
@@ -33,6 +33,7 @@ use crate::source::Span;
 use crate::verdict::{Judgement, Status, judge};
 use any_size::AnySize;
 use std::sync::Arc;
+use written_for::{WrittenFor, written_for};
 
 /// The most residues of run-time numbers that are tried.
 const MOST_RESIDUES: i64 = 32;
@@ -193,29 +194,12 @@ impl Subject<'_> {
         let mut tracer = |variant: &Variant| {
             let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
             let usual = *variant == Variant::of(scenario);
-            if wants_facts && self.is_given(scenario) && usual {
-                let happens = scenario.refuted.is_none();
-                let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
-                let none = scenario.no_dynamic.is_some_and(|_| happens);
-                facts = Facts::of(&trace, Shape { dims: variant.block }, (dynamic, none), scenario.ties);
-                self.add_global_memory(&mut facts, scenario, variant);
+            if wants_facts
+                && usual
+                && let Some(found) = self.facts_of(&trace, scenario, variant)
+            {
+                facts = found;
                 spoken_of = places(&trace).collect();
-                if self.follow == Follow::Proof {
-                    facts.prove_freedom(&trace, Shape { dims: variant.block });
-                }
-                if let Some(damaged) = self.damaged(&trace) {
-                    facts.doubt_all(damaged);
-                }
-            }
-            if wants_facts && usual && self.is_supposed(scenario) {
-                facts = Facts::of_supposed_block(&trace, Shape { dims: variant.block }, scenario.ties);
-                if one_warp::is_for_one_warp(self.kernel) {
-                    facts.keep_those_of_lanes();
-                }
-                spoken_of = places(&trace).collect();
-                if let Some(damaged) = self.damaged(&trace) {
-                    facts.doubt_all(damaged);
-                }
             }
             if wants_facts && self.is_given(scenario) && is_typed(variant, scenario) {
                 let shape = Shape { dims: variant.block };
@@ -257,6 +241,36 @@ impl Subject<'_> {
         }
         probes.of_kernel.count_scenario(&run.trace);
         run
+    }
+
+    /// What follows from the usual way to run a scenario; of a block that nobody gives only which threads race, as far as
+    /// the kernel is written for so many. `None` if nothing is told of it.
+    fn facts_of(&self, trace: &Trace, scenario: &Scenario, variant: &Variant) -> Option<Facts> {
+        let shape = Shape { dims: variant.block };
+        let mut facts = if self.is_given(scenario) {
+            let happens = scenario.refuted.is_none();
+            let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
+            let none = scenario.no_dynamic.is_some_and(|_| happens);
+            let mut facts = Facts::of(trace, shape, (dynamic, none), scenario.ties);
+            self.add_global_memory(&mut facts, scenario, variant);
+            if self.follow == Follow::Proof {
+                facts.prove_freedom(trace, shape);
+            }
+            facts
+        } else if self.is_supposed(scenario) {
+            let facts = || Facts::of_supposed_block(trace, shape, scenario.ties);
+            match written_for(self.kernel) {
+                WrittenFor::OneThread => return None,
+                WrittenFor::OneWarp => facts().of_lanes(),
+                WrittenFor::AnyBlock => facts(),
+            }
+        } else {
+            return None;
+        };
+        if let Some(damaged) = self.damaged(trace) {
+            facts.doubt_all(damaged);
+        }
+        Some(facts)
     }
 
     /// For how many ways to run the kernel the scenarios from this one on stand that are run only while that is cheap.
@@ -310,10 +324,7 @@ impl Subject<'_> {
 
     /// Whether nobody gave the block, and nothing else speaks against it.
     fn is_supposed(&self, scenario: &Scenario) -> bool {
-        !has_block(scenario)
-            && scenario.misfit.is_none()
-            && self.doubted_launch(scenario).is_none()
-            && !one_warp::is_for_one_thread(self.kernel)
+        !has_block(scenario) && scenario.misfit.is_none() && self.doubted_launch(scenario).is_none()
     }
 
     /// Why threads of a scenario are not held against each other, if they are not.
@@ -367,11 +378,9 @@ impl Subject<'_> {
     /// none but this one where only this one fits its arguments.
     fn overload(&self, launch: Span) -> Option<Span> {
         let own = self.kernel.name_span;
-        let means = |other: Span| {
-            let mut sites =
-                self.launches.iter().filter(|it| it.span == launch && it.definitions.contains(&own));
-            sites.next().is_none() || sites.any(|it| it.definitions.contains(&other))
-        };
+        let sites = self.launches.iter().filter(|it| it.span == launch && it.definitions.contains(&own));
+        let sites: Vec<&LaunchSite> = sites.collect();
+        let means = |other: Span| sites.is_empty() || sites.iter().any(|it| it.definitions.contains(&other));
         let alike = |other: &Arc<Function>| {
             other.kind == FunctionKind::Kernel
                 && other.body.is_some()

@@ -50,9 +50,27 @@ impl World {
         let Some((found, factor, shared)) = in_first.or_else(in_second) else { return difference };
         let [one, other] = found.of.map(|of| self.sub(&of, &shared));
         let Ok(left) = self.extremum(&one, &other, found.max) else { return difference };
+        if let Some(symbol) = left.as_symbol() {
+            let before = self.sub(&Int::symbol(found.id), &shared);
+            self.reduced.entry(symbol).or_insert(before);
+        }
         let rest = self.sub(&difference, &self.scale(&Int::symbol(found.id), factor));
         let rest = self.add(&rest, &self.scale(&shared, factor));
         Int { sight: difference.sight, ..self.add(&rest, &self.scale(&left, factor)) }
+    }
+
+    /// The same without what [`World::minus`] found out of it: nothing bounds a number from above that is compared
+    /// without its sign and may be negative.
+    pub(crate) fn without_bound(&self, a: &Int) -> Int {
+        a.terms.iter().fold(a.clone(), |sum, (id, factor)| {
+            match (self.reduced.get(id), factor.as_constant()) {
+                (Some(before), Some(factor)) => {
+                    let difference = self.sub(before, &Int::symbol(*id));
+                    self.add(&sum, &self.scale(&difference, factor))
+                }
+                _ => sum,
+            }
+        })
     }
 
     /// What a number is where sizes given at run time are as large as one likes, if it does not grow with them: of

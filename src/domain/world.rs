@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub taken_nonnegative: Vec<SymbolId>,
     /// Numbers of 32 bits or more that may have wrapped, and what each is but for a multiple of 2^32.
     unwrapped: FxHashMap<SymbolId, Int>,
+    /// The smaller or larger of two numbers from which something was taken: what it was before.
+    pub(super) reduced: FxHashMap<SymbolId, Int>,
     /// Quotients that are not affine.
     pub(super) quotients: Quotients,
     /// How numbers were divided whose sign is not known.
@@ -58,6 +60,7 @@ impl World {
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
             unwrapped: FxHashMap::default(),
+            reduced: FxHashMap::default(),
             quotients: Quotients::default(),
             rounding: Rounding::default(),
             relied_on_signs: Cell::new(false),

@@ -344,10 +344,10 @@ impl Machine<'_> {
             let variation = Value::Int(self.world.sub(&a, &b), scalar).variation();
             return Value::Condition(Rc::new(Condition::Opaque(variation, why)));
         }
-        // What is negative is large there, so that a difference that is not known to be none may be another.
         let difference = match from_x.is_unsigned() && from_y.is_unsigned() {
             true => self.world.minus(&a, &b),
-            false => self.world.sub(&a, &b),
+            // What is negative is large there.
+            false => self.world.sub(&self.world.without_bound(&a), &self.world.without_bound(&b)),
         };
         self.relation_value(relation, difference, span)
     }

@@ -187,12 +187,11 @@ impl Machine<'_> {
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);
-        let computes = is_limit || builtins::only_computes(name) && self.program.functions(name).is_empty();
         // What is worked out of the same numbers is the same number.
         if host {
             self.leave_to_other_files(callee, span);
         }
-        let is_same_of_same = host || is_limit || computes && builtins::is_repeatable(name);
+        let is_same_of_same = host || is_limit || is_pure && builtins::is_repeatable(name);
         let mut variation = if is_same_of_same { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;
@@ -251,7 +250,7 @@ impl Machine<'_> {
             Some(words) => words.into(),
             None => self.lookups.memo.unseen(name, callee),
         };
-        let why = match computes {
+        let why = match is_pure {
             true => why_given.unwrap_or_else(|| unseen(name, span)),
             false => Unknown::new(Reason::UnknownFunction, span, words),
         };

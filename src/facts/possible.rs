@@ -109,9 +109,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         return found;
     }
     let waits = behind_waits(trace);
+    let first_rounds = FirstRounds::of(&trace.tree);
     let all = intervals(&trace.tree, shape).into_iter().chain(past_atomics(&trace.tree, shape));
     for interval in all.map(|it| it.without(&waits)) {
-        let steps = steps(trace, &interval, shape);
+        let steps = steps(trace, &interval, (shape, &first_rounds));
         let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {
             note(&mut found, first, first, update(first, &interval), around);
@@ -179,9 +180,12 @@ fn is_constant(step: &Step<'_>) -> bool {
     }
 }
 
-fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a>> {
+fn steps<'a>(
+    trace: &'a Trace,
+    interval: &Interval,
+    (shape, first_rounds): (Shape, &FirstRounds),
+) -> Vec<Step<'a>> {
     let mut met = Rc::new(Met::none(shape));
-    let first_rounds = FirstRounds::of(&trace.tree);
     let step = |(at, round): &(usize, Round)| {
         let event = match &trace.tree.events()[*at] {
             Event::Access(event) => event,
@@ -197,7 +201,7 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
             event.offset.as_ref().filter(|_| is_chosen || is_possible_in_a_block(event, &trace.tree))?;
         let bytes = i64::from(access.bytes?);
         let in_first_rounds = || {
-            let of_first = Some(&first_rounds).filter(|it| it.are_of(event, &trace.tree))?;
+            let of_first = Some(first_rounds).filter(|it| it.are_of(event, &trace.tree))?;
             let (base, terms) = shared_offset(offset, (*round, Some(of_first)), &trace.tree, shape)?;
             terms.is_empty().then(|| Place::Known(base.spread(shape)))
         };
@@ -221,6 +225,7 @@ fn chosen(
     let offset = event.offset.as_ref()?;
     let [(id, factor)] = offset.terms.as_slice() else { return None };
     let (base, factor) = (offset.base.as_constant()?, factor.as_constant().filter(|factor| *factor > 0)?);
+    let symbol = trace.tree.symbol(*id).filter(|it| id.is_per_thread() && it.origin == Origin::Read)?;
     let array = &trace.arrays[access.array];
     let size = match array.bytes() {
         Some(size) => i64::try_from(size).ok()?,
@@ -228,7 +233,6 @@ fn chosen(
         None if array.dynamic && all_begin_at(trace, event.object, base, shape) => i64::MAX,
         None => return None,
     };
-    let symbol = trace.tree.symbol(*id).filter(|it| id.is_per_thread() && it.origin == Origin::Read)?;
     let end = |value: i64| value.checked_mul(factor).and_then(|bytes| bytes.checked_add(base));
     // Nobody leaves the array.
     let low =

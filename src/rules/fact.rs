@@ -148,7 +148,7 @@ impl<'a> Ways<'a> {
             finding_by(rule, case, run, (second, to_second, &[]), assumptions, message)
         };
         let sides = sides_words(case, self.sides).map(|words| match self.is_across {
-            true => format!("where the loop repeats, {words}"),
+            true => format!("when the loop repeats, {words}"),
             false => words,
         });
         finding.notes.splice(0..0, sides);

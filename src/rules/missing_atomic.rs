@@ -45,8 +45,9 @@
 //! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
 //!   what is meant: `warp-synchronous` says that nothing orders them.
 //! - The threads must surely run the statement, and the offsets must be known. Where neither a launch nor the user gives
-//!   the block, one is supposed, and the finding is a note. If an `if` on data from global memory decides whether a thread runs it, the finding says "possible".
-//!   If such data decide the element, as in a histogram, the finding is a note.
+//!   the block, one is supposed, and the finding is a note.
+//! - If an `if` on data from global memory decides whether a thread runs the statement, the finding says "possible". If
+//!   such data decide the element, as in a histogram, the finding is a note.
 //! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
 //! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
 //! - Behind a loop that waits by an atomic, as for a lock, nothing is reported up to the next atomic on the same variable

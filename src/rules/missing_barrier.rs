@@ -249,7 +249,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
         finding.notes.insert(0, "data decide whether the loop continues".to_owned());
     }
     if race.is_bound_by_data() {
-        finding.notes.insert(0, "data decide how far a bound reaches".to_owned());
+        finding.notes.insert(0, "the bound that lets these threads in is read from memory".to_owned());
     }
     if race.needs_data() {
         (finding.level, finding.loudest) = (Level::Warn, Level::Warn);
