@@ -73,11 +73,19 @@ pub(super) fn nearest<'a>(
     let all = named.filter(|path| path.ends_with(&spec) && (!is_large(path) || small(path)));
     let mut by_distance: Vec<(usize, &Path)> = all.map(|path| (shared(path), path)).collect();
     by_distance.sort_unstable_by(|a, b| b.cmp(a));
-    match by_distance.as_slice() {
-        [(_, only)] => Some(only),
-        [(near, first), (far, _), ..] if near > far => Some(first),
-        _ => None,
+    let nearest = by_distance.first()?.0;
+    let as_near: Vec<&Path> =
+        by_distance.iter().filter(|(near, _)| *near == nearest).map(|(_, path)| *path).collect();
+    if let [only] = as_near.as_slice() {
+        return Some(only);
     }
+    // Of several back ends the one is meant that has CUDA files.
+    let is_of_cuda = |path: &Path| {
+        let mut sources = disk.sources().iter().filter(|source| *source != path);
+        path.ancestors().nth(depth).is_some_and(|home| sources.any(|source| source.starts_with(home)))
+    };
+    let mut of_cuda = as_near.into_iter().filter(|path| is_of_cuda(path));
+    of_cuda.next().filter(|_| of_cuda.next().is_none())
 }
 
 /// The path without `.` and `..`, as far as its words tell.
@@ -105,8 +113,9 @@ mod tests {
         assert_eq!(normalise(Path::new("../a/./b.h")), Path::new("../a/b.h"));
     }
 
-    /// Headers by name alone.
-    struct Named(Vec<PathBuf>);
+    /// Headers by name alone, and CUDA files.
+    #[derive(Default)]
+    struct Named(Vec<PathBuf>, Vec<PathBuf>);
 
     impl Files for Named {
         fn read(&self, _: &Path) -> Option<Vec<u8>> {
@@ -116,11 +125,15 @@ mod tests {
         fn named(&self, _: &OsStr) -> &[PathBuf] {
             &self.0
         }
+
+        fn sources(&self) -> &[PathBuf] {
+            &self.1
+        }
     }
 
     #[test]
     fn a_path_is_found_wherever_it_ends_in_the_same_way() {
-        let disk = Named(vec!["p/include/lib/u.cuh".into(), "p/other/u.cuh".into()]);
+        let disk = Named(vec!["p/include/lib/u.cuh".into(), "p/other/u.cuh".into()], vec![]);
         let meant = |spec: &str| nearest(&disk, Path::new("p/src/a.cu"), Path::new(spec), &|_| false);
         assert_eq!(meant("lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
         assert_eq!(meant("../lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
@@ -131,7 +144,7 @@ mod tests {
     #[test]
     fn a_header_that_no_option_leads_to_is_the_only_or_the_nearest_of_its_name() {
         let meant = |files: &[&str]| {
-            let disk = Named(files.iter().map(PathBuf::from).collect());
+            let disk = Named(files.iter().map(PathBuf::from).collect(), vec![]);
             let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), Path::new("u.cuh"), &|_| false);
             found.map(|path| path.to_string_lossy().into_owned())
         };
@@ -139,5 +152,19 @@ mod tests {
         assert_eq!(meant(&["p/test/u.cuh", "p/src/lib/u.cuh"]).as_deref(), Some("p/src/lib/u.cuh"));
         assert_eq!(meant(&["p/src/old/u.cuh", "p/src/lib/u.cuh"]), None);
         assert_eq!(meant(&[]), None);
+    }
+
+    #[test]
+    fn of_back_ends_the_one_with_cuda_files_is_meant() {
+        let headers = ["p/src/cpu/u.h", "p/src/cuda/u.h", "p/src/opencl/u.h"];
+        let meant = |sources: &[&str]| {
+            let files = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
+            let disk = Named(files(&headers), files(sources));
+            let found = nearest(&disk, Path::new("p/src/common/a.h"), Path::new("u.h"), &|_| false);
+            found.map(|path| path.to_string_lossy().into_owned())
+        };
+        assert_eq!(meant(&["p/src/cuda/kernels/a.cu"]).as_deref(), Some("p/src/cuda/u.h"));
+        assert_eq!(meant(&["p/src/cuda/a.cu", "p/src/cpu/b.cu"]), None);
+        assert_eq!(meant(&["p/test/a.cu"]), None);
     }
 }

@@ -14,10 +14,15 @@ pub(crate) fn is_provided(spec: &str) -> bool {
     if !spec.contains('.') {
         return true;
     }
-    let Some(stem) = spec.strip_suffix(".h").or_else(|| spec.strip_suffix(".hpp")) else { return false };
-    let listed = |lists: &[&str]| lists.iter().any(|list| list.split_whitespace().any(|word| word == stem));
-    listed(&[C, POSIX, COMPILER, WINDOWS, CUDA, CUDA_LIBRARIES])
-        || FAMILIES.iter().any(|start| stem.starts_with(start))
+    let stem = spec.strip_suffix(".h").or_else(|| spec.strip_suffix(".hpp"));
+    let listed = |lists: &[&str]| {
+        lists.iter().any(|list| list.split_whitespace().any(|word| Some(word) == stem))
+    };
+    let is_of_family = |stem: &str| FAMILIES.iter().any(|start| stem.starts_with(start));
+    // Of these, only headers of the toolkit end in `.hpp`.
+    spec.ends_with(".h") && listed(&[C, POSIX, COMPILER, WINDOWS])
+        || listed(&[CUDA, CUDA_LIBRARIES])
+        || stem.is_some_and(is_of_family)
 }
 
 /// The folder of CUB.
@@ -179,6 +184,8 @@ mod tests {
             "cuda_utils.h",
             "cudaUtils.cuh",
             "cuda_helpers.hpp",
+            "math.hpp",
+            "memory.hpp",
             "common/math.h",
             "utils/timer.h",
             "helper_cuda.h",
