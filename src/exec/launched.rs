@@ -70,18 +70,23 @@ impl Machine<'_> {
         let defined = kernels.iter().filter(|it| it.body.is_some());
         let (special, primaries): (Vec<&Arc<Function>>, Vec<_>) =
             defined.partition(|it| !it.specialization.is_empty());
-        if special.is_empty() || primaries.is_empty() {
+        // A template that is only declared may have its bodies in specialisations.
+        let declared = kernels.iter().find(|it| it.specialization.is_empty());
+        let (false, Some(primary)) = (special.is_empty(), primaries.first().copied().or(declared)) else {
             return (places(&[special, primaries].concat()), None);
-        }
+        };
         let mut open = Vec::new();
-        for kernel in special {
-            match self.is_specialised_for(kernel, primaries[0], args.unwrap_or_default()) {
+        for kernel in &special {
+            match self.is_specialised_for(kernel, primary, args.unwrap_or_default()) {
                 Some(true) => return (vec![kernel.name_span], None),
                 Some(false) => {}
-                None => open.push(kernel),
+                None => open.push(*kernel),
             }
         }
-        let rival = open.first().map(|it| it.name_span);
+        if primaries.is_empty() && open.is_empty() {
+            return (places(&special), None);
+        }
+        let rival = open.get(usize::from(primaries.is_empty())).map(|it| it.name_span);
         (places(&[primaries, open].concat()), rival)
     }
 
