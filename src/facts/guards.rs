@@ -28,7 +28,9 @@
 //! condition is done in any case.
 
 use super::intervals::{Interval, Round};
-use super::witness::{can_hold, can_hold_for_data, is_possible_by_choice, is_possible_in_a_block};
+use super::witness::{
+    can_hold_for_data, can_hold_in_a_block, is_possible_by_choice, is_possible_in_a_block, let_in,
+};
 use crate::domain::SymbolId;
 use crate::events::{
     AccessEvent, AccessOp, Asks, Assumption, Blocks, Branches, Event, EventTree, Side, Taken, Ties, Trace,
@@ -203,7 +205,7 @@ pub(super) fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
 /// The sides of conditions that a block has to take to do an access surely, none where the blocks are known that do;
 /// `None`: it may never happen.
 pub(super) fn sides_to(event: &AccessEvent, tree: &EventTree, ties: Ties) -> Option<Vec<Side>> {
-    if !event.is_sure || !can_hold(&event.assumptions) {
+    if !event.is_sure || !can_hold_in_a_block(&event.assumptions) {
         return None;
     }
     if is_possible_in_a_block(event, tree) {
@@ -325,7 +327,7 @@ pub(super) fn of_branch(branch: u32, tree: &EventTree) -> Blocks {
 fn large(event: &AccessEvent, tree: &EventTree) -> Blocks {
     let branches = event.branches.iter().filter(|_| event.is_passable);
     let blocks = branches.map(|branch| of_branch(*branch, tree)).filter(|blocks| *blocks != Blocks::NONE);
-    blocks.fold(Blocks::ALL, Blocks::and)
+    blocks.fold(let_in(event), Blocks::and)
 }
 
 /// Whether one block of these does two accesses under the same open conditions.

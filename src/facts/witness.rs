@@ -13,12 +13,26 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
 /// A condition on the number of the block, as `blockIdx.x < rows`, is decided for single blocks. The launch or other
 /// conditions may rule out what holds under any other condition that is the same for all threads.
 pub(super) fn is_possible_in_a_block(event: &AccessEvent, tree: &EventTree) -> bool {
-    event.is_sure && takers(event, tree) != Blocks::NONE && can_hold(&event.assumptions)
+    event.is_sure && takers(event, tree) != Blocks::NONE && can_hold_in_a_block(&event.assumptions)
 }
 
 /// The blocks that surely come to an access.
 fn takers(event: &AccessEvent, tree: &EventTree) -> Blocks {
-    if event.is_passable { tree.takers(&event.branches) } else { Blocks::ALL }
+    let takers = if event.is_passable { tree.takers(&event.branches) } else { Blocks::ALL };
+    takers.and(let_in(event))
+}
+
+/// The blocks all of whose threads are let in by what an access asks of their numbers.
+pub(super) fn let_in(event: &AccessEvent) -> Blocks {
+    let of = |assumption: &Assumption| match assumption {
+        // The first one is let in.
+        Assumption::UsualBlock { possible: true, blocks: Blocks::NONE, .. } => {
+            Some(Blocks::collect(|block| block == [0; 3]))
+        }
+        Assumption::UsualBlock { blocks, .. } => Some(*blocks),
+        _ => None,
+    };
+    event.assumptions.iter().filter_map(of).fold(Blocks::ALL, Blocks::and)
 }
 
 /// Whether it surely happens in any of its threads for some data.
@@ -47,10 +61,16 @@ pub(super) fn blocks_with(
 
 /// Whether assumptions can surely hold at once, and none is a guess that was made from the arrays' lengths.
 pub(super) fn can_hold(assumptions: &[Assumption]) -> bool {
+    let is_of_block = |it: &Assumption| matches!(it, Assumption::UsualBlock { possible: false, .. });
+    can_hold_in_a_block(assumptions) && !assumptions.iter().any(is_of_block)
+}
+
+/// The same in the blocks that are [`let_in`], if there are any.
+pub(super) fn can_hold_in_a_block(assumptions: &[Assumption]) -> bool {
     can_hold_all(assumptions, false)
 }
 
-/// The same, for some data.
+/// Likewise, for some data.
 pub(super) fn can_hold_for_data(assumptions: &[Assumption]) -> bool {
     can_hold_all(assumptions, true)
 }
@@ -71,7 +91,6 @@ fn can_hold_all(assumptions: &[Assumption], for_data: bool) -> bool {
                     | Assumption::DamageIsHarmless
                     | Assumption::InsideBounds { possible: false, .. }
                     | Assumption::UsualIteration { possible: false, .. }
-                    | Assumption::UsualBlock { possible: false, .. }
             )
     };
     !assumptions.iter().any(guessed) && agree(assumptions.iter())

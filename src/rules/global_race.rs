@@ -76,7 +76,10 @@ pub static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        let (sure, possible): (Vec<_>, Vec<_>) = run.facts.memory.iter().partition(|race| !race.is_possible);
+        let (mut sure, possible): (Vec<_>, Vec<_>) =
+            run.facts.memory.iter().partition(|race| !race.is_possible);
+        // What orders two blocks orders the warps of each, too.
+        sure.sort_by_key(|race| race.blocks.is_none());
         for race in sure.into_iter().chain(possible) {
             if !told.contains(&race.second.span) {
                 told.push(race.second.span);
