@@ -70,6 +70,8 @@ pub(crate) enum Differs {
     OtherSide,
     /// Of rounds whose number a type does not hold.
     Wraps,
+    /// Of the first rounds, in which a number is below 0 that is divided.
+    BelowZero,
 }
 
 /// One thing that happened.

@@ -21,7 +21,7 @@ use crate::codegen::sight;
 use crate::domain::{
     Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits, quoted,
 };
-use crate::events::Assumption;
+use crate::events::{Assumption, Differs};
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
 use std::cmp::Ordering;
@@ -100,7 +100,9 @@ impl Machine<'_> {
                 return self.narrowed(&int, to);
             }
             // It counts the rounds of a loop, however many there are.
-            self.looping.may_have_wrapped |= to.bytes() < from.bytes() && !within(bounds);
+            if to.bytes() < from.bytes() && !within(bounds) {
+                self.looping.differs.get_or_insert(Differs::Wraps);
+            }
         }
         let sight = if bits < 32 { sight::through_cast(&int) } else { int.sight };
         let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
@@ -129,12 +131,31 @@ impl Machine<'_> {
         span: Span,
     ) -> Value {
         let scalar = promote(from_x, from_y, op);
+        if let Some(why) = self.differs_from_floor(op, x, y, scalar) {
+            self.looping.differs.get_or_insert(why);
+        }
         // Modulo a power of two it does not matter before which operator a number wraps.
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) && scalar.is_unsigned() {
             let (x, y) = (self.wrapped_to(x, scalar), self.wrapped_to(y, scalar));
             return self.integer_operation(op, &x, &y, scalar, span);
         }
         self.integer_operation(op, x, y, scalar, span)
+    }
+
+    /// Why a quotient or remainder in some rounds of a loop may be another than the floor that is taken for it, as far as
+    /// the symbols of the dividend tell: `(i - 1) % 3` is -1 where `i` is 0, and 0 if `i` is unsigned; an unsigned
+    /// number that begins in the upper half of its range may wrap.
+    fn differs_from_floor(&self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Differs> {
+        let by = y.as_constant().filter(|_| matches!(op, BinaryOp::Div | BinaryOp::Rem))?;
+        let is_by_bits = by.unsigned_abs().is_power_of_two();
+        if x.as_known().is_some() || op == BinaryOp::Rem && scalar.is_unsigned() && is_by_bits {
+            return None;
+        }
+        match self.world.bounds(x).0? {
+            ..0 => Some(Differs::BelowZero),
+            low if scalar == Scalar::U32 && low > i64::from(i32::MAX) => Some(Differs::Wraps),
+            _ => None,
+        }
     }
 
     /// An operator over integers, wrapped into its type.
@@ -155,9 +176,10 @@ impl Machine<'_> {
             return clamped.unwrap_or_else(|| self.not_defined(span, what));
         }
         // The upper half of a number with nothing said of its size, as of `k << 24`, may not be what is taken for it.
-        self.looping.may_have_wrapped |= op == BinaryOp::Shr
-            && y.as_constant().is_some_and(|count| count >= 16)
-            && self.world.bounds(x).1.is_none();
+        let is_of_upper_half = op == BinaryOp::Shr && y.as_constant().is_some_and(|count| count >= 16);
+        if is_of_upper_half && self.world.bounds(x).1.is_none() {
+            self.looping.differs.get_or_insert(Differs::Wraps);
+        }
         let result = self.raw_operation(op, x, y, scalar).and_then(|int| match int.terms.len() {
             ..=MOST_TERMS => Ok(int),
             _ => Err(NotAffine),

@@ -9,7 +9,7 @@ use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::{Group, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
-use crate::events::{Assumption, Differs};
+use crate::events::Assumption;
 use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use std::rc::Rc;
 
@@ -55,8 +55,8 @@ impl Machine<'_> {
             self.destroy_temporaries(stmt);
             self.around.repeated.clear();
             self.at_hand.stores_of_warp = around;
-            if std::mem::take(&mut self.looping.may_have_wrapped) {
-                self.may_differ(stmt.span, Differs::Wraps);
+            if let Some(why) = self.looping.differs.take() {
+                self.may_differ(stmt.span, why);
             }
         }
     }

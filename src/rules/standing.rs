@@ -136,6 +136,9 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
         Doubt::MayDiffer(span, Differs::Wraps) => {
             of("the iteration number may be too large for its type here", vec![*span])
         }
+        Doubt::MayDiffer(span, Differs::BelowZero) => {
+            of("what is divided here may be below 0 in the first iterations", vec![*span])
+        }
         Doubt::Supposed(number) => of("its index rests on a value that was assumed", access(*number)),
         Doubt::Asynchronous(number) => {
             of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))

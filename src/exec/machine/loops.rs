@@ -1,7 +1,7 @@
 //! Which loops run, and what was found of loops so far?
 
 use crate::domain::{Int, Key, SymbolId, Variation};
-use crate::events::{EndOfRound, GoesOn, Then};
+use crate::events::{Differs, EndOfRound, GoesOn, Then};
 use crate::exec::value::{ObjectId, Steps, Value};
 use crate::ir::LocalId;
 use crate::source::Span;
@@ -40,8 +40,8 @@ pub struct LoopContext {
     pub declared: FxHashMap<usize, Rc<FxHashSet<LocalId>>>,
     /// What was found of loops so far.
     pub plans: FxHashMap<LoopKey, Known>,
-    /// Whether the number of a round was given to a type that may be too narrow for it.
-    pub may_have_wrapped: bool,
+    /// Why what was computed since the last statement may be another number in some rounds of a loop.
+    pub differs: Option<Differs>,
     /// The barriers come to in the loops around of which it is not known how often they run.
     pub came: Vec<usize>,
     /// Absences from barriers of which something worse was found, and what was known of each before.

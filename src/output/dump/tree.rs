@@ -39,6 +39,9 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             Event::MayDiffer { span, why: Differs::Wraps } => {
                 writeln!(out, "perhaps something else at {}, in late rounds", places.of(*span))
             }
+            Event::MayDiffer { span, why: Differs::BelowZero } => {
+                writeln!(out, "perhaps something else at {}, in the first rounds", places.of(*span))
+            }
             Event::CopyGroup { threads, .. } => writeln!(out, "copies become a group, {}", who(threads)),
             Event::CopyWait { threads, but: Some(but), .. } => {
                 writeln!(out, "wait for all groups of copies but {but}, {}", who(threads))
