@@ -114,6 +114,8 @@ pub(crate) enum Kind {
     Vector,
     /// Computes a number, which is not followed.
     Arithmetic,
+    /// Prepares what a generator of random numbers keeps, or draws from it: it touches its arguments alone.
+    Generator,
     /// Only known to be there.
     Other,
 }
@@ -127,6 +129,8 @@ enum Outcome {
     Computed,
     /// Likewise, but of the arguments of other lanes besides.
     Moved,
+    /// Likewise, but of the time at which it is called.
+    Timed,
     /// Of its arguments alone, and nothing else is known of it.
     Repeatable,
 }
@@ -167,6 +171,11 @@ impl Builtin {
     /// The same with arguments of other lanes.
     const fn moving_data(self) -> Builtin {
         Builtin { outcome: Outcome::Moved, ..self }
+    }
+
+    /// The same with the time.
+    const fn timing(self) -> Builtin {
+        Builtin { outcome: Outcome::Timed, ..self }
     }
 
     /// Gives equal results for equal arguments.
@@ -215,10 +224,16 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
     find(name).map(|builtin| builtin.kind)
 }
 
-/// Whether it does nothing but compute a value of its arguments, of whatever lanes.
+/// Whether it does nothing but compute a value of its arguments, of whatever lanes, or of the time.
 #[must_use]
 pub(crate) fn only_computes(name: &str) -> bool {
-    find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved))
+    find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved | Outcome::Timed))
+}
+
+/// Whether it tells the time.
+#[must_use]
+pub(crate) fn tells_time(name: &str) -> bool {
+    find(name).is_some_and(|builtin| builtin.outcome == Outcome::Timed)
 }
 
 /// Whether it gives equal results for equal arguments, in all lanes.

@@ -18,6 +18,7 @@ pub(crate) mod names;
 pub(crate) mod namespace;
 mod opened;
 mod operators;
+pub(crate) mod overwritten;
 pub(crate) mod print;
 pub(crate) mod program;
 mod scalar;

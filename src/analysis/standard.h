@@ -1,4 +1,4 @@
-// What `<type_traits>`, `<array>`, `<complex>`, `<utility>` and `<cuda/atomic>` say, as far as kernels ask, and the same
+// What `<type_traits>`, `<array>`, `<complex>`, `<functional>`, `<utility>` and `<cuda/atomic>` say, as far as kernels ask, and the same
 // of CUTLASS; the states of cuRAND; and the views of tensors that PyTorch hands to kernels.
 //
 // But for `fill` and the parts of a complex number no function that is here reads or writes an element: accesses are
@@ -187,6 +187,103 @@ template <class T, size_t N> struct array {
 };
 
 template <class A, class B> struct pair { A first; B second; };
+// What `<functional>` calls operators.
+template <class T = void> struct plus {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a + b; }
+};
+template <> struct plus<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a + b; }
+};
+template <class T = void> struct minus {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a - b; }
+};
+template <> struct minus<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a - b; }
+};
+template <class T = void> struct multiplies {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a * b; }
+};
+template <> struct multiplies<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a * b; }
+};
+template <class T = void> struct divides {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a / b; }
+};
+template <> struct divides<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a / b; }
+};
+template <class T = void> struct modulus {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a % b; }
+};
+template <> struct modulus<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a % b; }
+};
+template <class T = void> struct bit_and {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a & b; }
+};
+template <> struct bit_and<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a & b; }
+};
+template <class T = void> struct bit_or {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a | b; }
+};
+template <> struct bit_or<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a | b; }
+};
+template <class T = void> struct bit_xor {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a ^ b; }
+};
+template <> struct bit_xor<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a ^ b; }
+};
+template <class T = void> struct logical_and {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a && b; }
+};
+template <> struct logical_and<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a && b; }
+};
+template <class T = void> struct logical_or {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a || b; }
+};
+template <> struct logical_or<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a || b; }
+};
+template <class T = void> struct equal_to {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a == b; }
+};
+template <> struct equal_to<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a == b; }
+};
+template <class T = void> struct not_equal_to {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a != b; }
+};
+template <> struct not_equal_to<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a != b; }
+};
+template <class T = void> struct less {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a < b; }
+};
+template <> struct less<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a < b; }
+};
+template <class T = void> struct less_equal {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a <= b; }
+};
+template <> struct less_equal<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a <= b; }
+};
+template <class T = void> struct greater {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a > b; }
+};
+template <> struct greater<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a > b; }
+};
+template <class T = void> struct greater_equal {
+  __host__ __device__ constexpr bool operator()(T a, T b) const { return a >= b; }
+};
+template <> struct greater_equal<void> {
+  template <class A, class B> __host__ __device__ constexpr bool operator()(A a, B b) const { return a >= b; }
+};
 // Aligned as its parts are.
 template <class T> struct complex {
   T re; T im;
@@ -201,6 +298,34 @@ template <class T> struct complex {
 
 namespace thrust {
 
+template <class T = void> using plus = std::plus<T>;
+template <class T = void> using minus = std::minus<T>;
+template <class T = void> using multiplies = std::multiplies<T>;
+template <class T = void> using divides = std::divides<T>;
+template <class T = void> using modulus = std::modulus<T>;
+template <class T = void> using bit_and = std::bit_and<T>;
+template <class T = void> using bit_or = std::bit_or<T>;
+template <class T = void> using bit_xor = std::bit_xor<T>;
+template <class T = void> using logical_and = std::logical_and<T>;
+template <class T = void> using logical_or = std::logical_or<T>;
+template <class T = void> using equal_to = std::equal_to<T>;
+template <class T = void> using not_equal_to = std::not_equal_to<T>;
+template <class T = void> using less = std::less<T>;
+template <class T = void> using less_equal = std::less_equal<T>;
+template <class T = void> using greater = std::greater<T>;
+template <class T = void> using greater_equal = std::greater_equal<T>;
+template <class T = void> struct maximum {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <> struct maximum<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return a < b ? b : a; }
+};
+template <class T = void> struct minimum {
+  __host__ __device__ constexpr T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <> struct minimum<void> {
+  template <class A, class B> __host__ __device__ constexpr auto operator()(A a, B b) const { return b < a ? b : a; }
+};
 template <class A, class B> using pair = std::pair<A, B>;
 // Aligned as a whole.
 template <class T> struct alignas(sizeof(T) * 2) complex : std::complex<T> {};
@@ -222,6 +347,9 @@ inline constexpr int memory_order_release = 3;
 inline constexpr int memory_order_acq_rel = 4;
 inline constexpr int memory_order_seq_cst = 5;
 
+template <class T = void> using maximum = thrust::maximum<T>;
+template <class T = void> using minimum = thrust::minimum<T>;
+
 // Of `<cuda/pipeline>`: how many stages were committed, waited for and released. One that threads share is not followed.
 template <int Scope = 0> struct pipeline { int committed; int waited; int released; };
 struct make_pipeline { int committed; int waited; int released; };
@@ -240,6 +368,22 @@ template <class T, int Scope = 0> struct atomic_ref { T& place; };
 
 namespace std {
 
+template <class T = void> using plus = thrust::plus<T>;
+template <class T = void> using minus = thrust::minus<T>;
+template <class T = void> using multiplies = thrust::multiplies<T>;
+template <class T = void> using divides = thrust::divides<T>;
+template <class T = void> using modulus = thrust::modulus<T>;
+template <class T = void> using bit_and = thrust::bit_and<T>;
+template <class T = void> using bit_or = thrust::bit_or<T>;
+template <class T = void> using bit_xor = thrust::bit_xor<T>;
+template <class T = void> using logical_and = thrust::logical_and<T>;
+template <class T = void> using logical_or = thrust::logical_or<T>;
+template <class T = void> using equal_to = thrust::equal_to<T>;
+template <class T = void> using not_equal_to = thrust::not_equal_to<T>;
+template <class T = void> using less = thrust::less<T>;
+template <class T = void> using less_equal = thrust::less_equal<T>;
+template <class T = void> using greater = thrust::greater<T>;
+template <class T = void> using greater_equal = thrust::greater_equal<T>;
 template <class A, class B> using pair = thrust::pair<A, B>;
 template <class T> using complex = thrust::complex<T>;
 

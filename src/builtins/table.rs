@@ -363,6 +363,14 @@ pub(super) static TABLE: &[Builtin] = &[
     name("h2rint", Kind::Arithmetic).computing(),
     name("h2sin", Kind::Arithmetic).computing(),
     name("h2trunc", Kind::Arithmetic).computing(),
+    // Clocks.
+    name("clock", Kind::Arithmetic).timing(),
+    name("clock64", Kind::Arithmetic).timing(),
+    // Random numbers of cuRAND.
+    name("curand", Kind::Generator),
+    name("curand4", Kind::Generator),
+    name("skipahead", Kind::Generator),
+    name("skipahead_sequence", Kind::Generator),
     // Families, by how their names begin. The first that fits counts.
     family("atomic", Kind::Atomic),
     family("__shfl_", Kind::Shuffle).moving_data().owned(),
@@ -425,6 +433,7 @@ pub(super) static TABLE: &[Builtin] = &[
     family("__vneg", Kind::Arithmetic).computing(),
     family("__vsad", Kind::Arithmetic).computing(),
     family("__vset", Kind::Arithmetic).computing(),
+    family("curand_", Kind::Generator),
     // What textures give is in no memory that a kernel may write at the same time.
     family("tex1D", Kind::Arithmetic).computing(),
     family("tex2D", Kind::Arithmetic).computing(),

@@ -23,6 +23,7 @@ use super::machine::{Bounds, Change, LoopKey, Machine, Mark, State, slot_value};
 use super::value::{Condition, Value};
 use crate::domain::{Int, SymbolId, Variation};
 use crate::events::Assumption;
+use crate::ir::overwritten::is_overwritten;
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
 use std::sync::Arc;
 
@@ -48,8 +49,14 @@ pub(super) struct Changing {
 }
 
 impl Changing {
-    /// None when another variable goes along that differs between threads.
-    fn of(start: &State, plan: &[(usize, LocalId, Change)], machine: &Machine<'_>) -> Changing {
+    /// None when another variable goes along that differs between threads. What a round writes before it reads it
+    /// need not be followed.
+    fn of(
+        parts: Parts<'_>,
+        start: &State,
+        plan: &[(usize, LocalId, Change)],
+        machine: &Machine<'_>,
+    ) -> Changing {
         let mut found = Changing::default();
         for (frame, local, change) in plan {
             let (Change::Lost(variation, _), Value::Int(int, _)) =
@@ -58,6 +65,9 @@ impl Changing {
                 continue;
             };
             let place = (*frame, *local);
+            if machine.is_overwritten(parts, place) {
+                continue;
+            }
             if *variation != Variation::Uniform {
                 return Changing::default();
             }
@@ -110,7 +120,7 @@ impl Machine<'_> {
         key: &LoopKey,
         mark: &Mark,
     ) -> Changing {
-        let changing = Changing::of(start, plan, self);
+        let changing = Changing::of(parts, start, plan, self);
         let tried = || self.looping.plans.get(key).is_some_and(|known| known.not_followed);
         let halves = || changing.open.is_none_or(|(_, local)| is_halved(parts, local));
         if changing.is_known() || halves() && self.undecided_since(mark) && !tried() {
@@ -122,8 +132,20 @@ impl Machine<'_> {
 
     /// Whether a run that records nothing leaves open if a loop is to be followed through known values: that
     /// depends on what is recorded.
-    pub(super) fn may_be_followed(&self, start: &State, plan: &[(usize, LocalId, Change)]) -> bool {
-        !self.recording && !Changing::of(start, plan, self).is_empty()
+    pub(super) fn may_be_followed(
+        &self,
+        parts: Parts<'_>,
+        start: &State,
+        plan: &[(usize, LocalId, Change)],
+    ) -> bool {
+        !self.recording && !Changing::of(parts, start, plan, self).is_empty()
+    }
+
+    /// Whether no round of a loop reads what the one before left in a variable of its function.
+    fn is_overwritten(&self, parts: Parts<'_>, (frame, local): Place) -> bool {
+        let own = self.frame().filter(|_| frame + 1 == self.state.frames.len());
+        let body = own.and_then(|frame| frame.function.body.as_deref());
+        body.is_some_and(|body| is_overwritten(body, parts.place(), local))
     }
 
     /// Runs the iterations in which the variables `changing` take known values; false, with

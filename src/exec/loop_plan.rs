@@ -108,7 +108,7 @@ impl Machine<'_> {
                     1 => self.changing(parts, start, &probed.plan, &key, mark),
                     _ => Changing::default(),
                 };
-                let follows = !changing.is_empty() || self.may_be_followed(start, &probed.plan);
+                let follows = !changing.is_empty() || self.may_be_followed(parts, start, &probed.plan);
                 let keep = probed.stable && !follows;
                 let Probed { entry, plan, inside, .. } = probed;
                 let found = keep.then(|| Rc::new(Found { plan: plan.clone(), kinds, unroll }));

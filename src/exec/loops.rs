@@ -454,6 +454,9 @@ impl Machine<'_> {
 
     /// Notes at the end of a round whether there is a second.
     fn note_second_round(&mut self, parts: Parts<'_>, goes_on: GoesOn) {
+        if !self.recording {
+            return;
+        }
         let by_all = self.is_surely_by_all() && self.state.active == self.everyone();
         let may_leave = self.state.loops.last().is_none_or(|mask| mask.together);
         let end = EndOfRound { branches: self.branches(), by_all, may_leave };

@@ -24,6 +24,7 @@ use super::types::Ty;
 use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
+use crate::builtins;
 use crate::ir::print;
 use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use crate::source::Span;
@@ -102,6 +103,10 @@ impl Machine<'_> {
         }
         if path.qualifiers.is_empty() && !path.global && candidates.iter().all(|f| f.owner.is_none()) {
             self.add_associated(&mut candidates, all, args);
+        }
+        // `::min` means CUDA's, whatever namespaces have one of their own.
+        if path.global && path.qualifiers.is_empty() && builtins::kind(&path.name).is_some() {
+            candidates.retain(|f| f.namespace.is_empty());
         }
         candidates = self.of_class_meant(path, candidates);
         if !candidates.is_empty() && self.is_of_undefined_class(path) {

@@ -7,7 +7,9 @@ use super::operator_functions::operator_of;
 use super::same_type::same_type;
 use super::types::{Binding, Layout, Ty, nameless};
 use super::value::Value;
-use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, UnaryOp};
+use crate::ir::{
+    BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Stmt, StmtKind, Type, UnaryOp,
+};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -177,7 +179,10 @@ impl Machine<'_> {
             let function = Arc::clone(function);
             let own = function.owner.is_some();
             let env = if own { self.env() } else { self.lookups.memo.no_env() };
-            return self.within_head(&function, env, |machine| machine.resolve_type(&function.return_type));
+            return self.within_head(&function, env, |machine| match made_by(&function) {
+                Some(made) => machine.type_of(made),
+                None => machine.resolve_type(&function.return_type),
+            });
         }
         if let Some(ty) = self.type_of_chosen(path, args) {
             return ty;
@@ -187,7 +192,9 @@ impl Machine<'_> {
 
     /// What each function returns that a call may mean, if that is one type.
     fn type_of_chosen(&mut self, path: &Path, args: &[Expr]) -> Option<Ty> {
-        let is_told = |f: &Arc<Function>| f.owner.is_none() && !matches!(f.return_type, Type::Auto);
+        let is_told = |f: &Arc<Function>| {
+            f.owner.is_none() && (!matches!(f.return_type, Type::Auto) || made_by(f).is_some())
+        };
         if !self.program.functions(&path.name).iter().any(is_told) {
             return None;
         }
@@ -198,7 +205,10 @@ impl Machine<'_> {
             true => {
                 let env = self.deduced_env(function, path, args);
                 let env = self.lookups.memo.shared_env(function, env);
-                self.within_head(function, env, |machine| machine.resolve_written(&function.return_type))
+                self.within_head(function, env, |machine| match made_by(function) {
+                    Some(made) => machine.type_of(made),
+                    None => machine.resolve_written(&function.return_type),
+                })
             }
             false => Ty::Unknown(nameless::AUTO.into()),
         });
@@ -367,5 +377,18 @@ fn decayed(ty: Ty) -> Ty {
     match ty {
         Ty::Array(element, _) => Ty::Pointer(element),
         other => other,
+    }
+}
+
+/// The object of which a function with `auto` as its type does nothing but make one from nothing: `return Max{};`.
+fn made_by(function: &Function) -> Option<&Expr> {
+    let body = function.body.as_ref().filter(|_| matches!(function.return_type, Type::Auto))?;
+    let [Stmt { kind: StmtKind::Return(Some(made)), .. }] = body.as_slice() else { return None };
+    match &made.kind {
+        ExprKind::Construct(_, args) => args.is_empty().then_some(made),
+        ExprKind::Call { callee, args } => {
+            (args.is_empty() && matches!(callee.kind, ExprKind::Path(_))).then_some(made)
+        }
+        _ => None,
     }
 }

@@ -155,14 +155,14 @@ impl Machine<'_> {
     }
 
     /// What a function that is not seen may do beside what it does with its arguments.
-    fn may_do_anything(&mut self, (is_reserved, copies): (bool, bool), span: Span) {
+    fn may_do_anything(&mut self, (is_reserved, waits_for_none): (bool, bool), span: Span) {
         if !is_reserved {
             self.clobber();
         }
-        if !is_reserved && !copies {
+        if !is_reserved && !waits_for_none {
             self.may_access(span);
         }
-        if !copies {
+        if !waits_for_none {
             self.may_order(span);
         }
     }
@@ -182,8 +182,12 @@ impl Machine<'_> {
         if copies && let Some(value) = self.copies_bytes(callee, args, span) {
             return value;
         }
+        let generates = builtins::kind(name) == Some(Kind::Generator) && self.program.functions(name).is_empty();
+        if builtins::tells_time(name) {
+            self.trace.tree.set_watched();
+        }
         if !is_pure {
-            self.may_do_anything((is_reserved, copies), span);
+            self.may_do_anything((is_reserved, copies || generates), span);
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);
@@ -217,14 +221,16 @@ impl Machine<'_> {
                 Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)) || copies && at < 2,
                 _ => false,
             };
-            if address && (is_reserved || copies) && !is_pure {
+            if address && (is_reserved || copies || generates) && !is_pure {
                 self.may_access(span);
             }
-            if copies && matches!(&value, Value::Pointer(to) if !matches!(to.target, Target::Place(_))) {
-                match at {
-                    0 => self.writes_unrecorded(span),
-                    _ => self.reads_unrecorded(span),
-                }
+            let is_in_memory = matches!(&value, Value::Pointer(to) if !matches!(to.target, Target::Place(_)));
+            match at {
+                _ if !is_in_memory => {}
+                _ if generates => self.writes_unrecorded(span),
+                0 if copies => self.writes_unrecorded(span),
+                _ if copies => self.reads_unrecorded(span),
+                _ => {}
             }
             waits |= match &value {
                 Value::Closure(..) => true,
@@ -321,7 +327,10 @@ impl Machine<'_> {
     fn may_take_reference(&self, name: &str, at: usize) -> bool {
         let mut declared = self.program.functions(name).iter().filter(|it| is_of_program(it)).peekable();
         match declared.peek().is_none() {
-            true => !builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
+            true => {
+                let takes_addresses = builtins::kind(name) == Some(Kind::Generator);
+                !builtins::is_reserved(name) && !takes_addresses && !crate::slice::is_pure(name, self.program)
+            }
             false => declared.any(|function| {
                 let last = function.params.last().filter(|last| last.pack);
                 function.params.get(at).or(last).is_none_or(|param| {

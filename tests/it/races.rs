@@ -48,7 +48,7 @@ fn a_proof_for_a_block_at_its_limit_says_so() {
 fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/turns.cu",
-        "20 runs of kernels with shared memory: 7 proved free of races",
+        "23 runs of kernels with shared memory: 8 proved free of races",
     );
 }
 
@@ -65,6 +65,14 @@ fn kernels_that_get_several_results_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/several-results.cu",
         "6 runs of kernels with shared memory: 4 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_that_use_libraries_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/libraries.cu",
+        "9 runs of kernels with shared memory: 4 proved free of races",
     );
 }
 
