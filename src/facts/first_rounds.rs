@@ -11,9 +11,9 @@
 //! }
 //! ```
 
-use super::intervals::Round;
-use crate::domain::{Int, Lanes, Shape, SymbolId};
-use crate::events::{AccessEvent, Assumption, Event, EventTree};
+use super::intervals::{Interval, Round};
+use crate::domain::{Int, Lanes, Origin, Shape, SymbolId};
+use crate::events::{AccessEvent, Assumption, Event, EventTree, Trace};
 use rustc_hash::FxHashSet;
 
 /// The numbers of the rounds of such loops, counted from 0.
@@ -69,10 +69,10 @@ fn at_first(symbol: SymbolId, round: SymbolId, tree: &EventTree) -> Option<i64> 
 }
 
 /// An offset in this round, and in the first rounds of some loops: what is known of it, and what all threads share. None
-/// if a part of it is each thread's own.
+/// if a part of it is each thread's own. `chosen`: the number that one of two alternatives has.
 pub(super) fn shared_offset(
     offset: &Int,
-    (round, first_rounds): (Round, Option<&FirstRounds>),
+    (round, first_rounds, chosen): (Round, Option<&FirstRounds>, Option<(SymbolId, i64)>),
     tree: &EventTree,
     shape: Shape,
 ) -> Option<(Lanes, Vec<(SymbolId, i64)>)> {
@@ -82,6 +82,10 @@ pub(super) fn shared_offset(
     // What takes turns is told from round to round by the round's number.
     let takes_turns = |of: SymbolId| offset.terms.iter().any(|(id, _)| second(of, *id).is_some());
     for (id, factor) in &offset.terms {
+        if let Some((_, number)) = chosen.filter(|(choice, _)| choice == id) {
+            base = base.add(&factor.map(shape, |factor| factor.wrapping_mul(number)), shape);
+            continue;
+        }
         let constant = factor.as_constant().filter(|_| !id.is_per_thread())?;
         let first = match round {
             Round::First(of) if of == *id => Some(0),
@@ -103,4 +107,27 @@ pub(super) fn shared_offset(
         terms.push((*id, constant));
     }
     Some((base, terms))
+}
+
+/// The number that is one of two for all threads on which offsets in an interval rest, each thread's in its own way; none
+/// if they rest on several.
+pub(super) fn chosen_in(trace: &Trace, interval: &Interval) -> Option<SymbolId> {
+    // In another round it may be the other one.
+    if interval.across.is_some() {
+        return None;
+    }
+    let is_choice = |id| trace.tree.symbol(id).is_some_and(|symbol| symbol.origin == Origin::Choice);
+    let mut chosen = None;
+    for (at, _) in &interval.accesses {
+        let Event::Access(AccessEvent { offset: Some(offset), .. }) = &trace.tree.events()[*at] else { continue };
+        for (id, factor) in &offset.terms {
+            if factor.as_constant().is_none() && is_choice(*id) && chosen != Some(*id) {
+                if chosen.is_some() {
+                    return None;
+                }
+                chosen = Some(*id);
+            }
+        }
+    }
+    chosen
 }

@@ -202,7 +202,7 @@ fn steps<'a>(
         let bytes = i64::from(access.bytes?);
         let in_first_rounds = || {
             let of_first = Some(first_rounds).filter(|it| it.are_of(event, &trace.tree))?;
-            let (base, terms) = shared_offset(offset, (*round, Some(of_first)), &trace.tree, shape)?;
+            let (base, terms) = shared_offset(offset, (*round, Some(of_first), None), &trace.tree, shape)?;
             terms.is_empty().then(|| Place::Known(base.spread(shape)))
         };
         let place = match offset.terms.is_empty() {

@@ -23,7 +23,7 @@
 //! none can have ordered them.
 
 use super::bounds::inside;
-use super::first_rounds::{FirstRounds, shared_offset};
+use super::first_rounds::{FirstRounds, chosen_in, shared_offset};
 use super::gathered::Met;
 use super::guards::{Guards, PassedBy, are_together, leads_on, loops};
 use super::intervals::{Across, Bounds, Interval, Round, intervals, past_atomics, past_branch, past_fences};
@@ -121,6 +121,9 @@ struct Step<'a> {
 /// What tells offsets apart whose distance is not known: the variable, and what is added for all threads.
 type Group = (u32, Vec<(SymbolId, i64)>);
 
+/// The loops of which first rounds may be looked at, and which of two numbers was chosen for all threads, if that matters.
+type Rounds<'r> = (&'r FirstRounds, Option<(SymbolId, i64)>);
+
 /// Who touched a cell: two threads of different warps at most, of each kind of access. Between warps these are the
 /// first; who wrote it last is one to be told of, too.
 #[derive(Clone, Copy, Default)]
@@ -157,86 +160,148 @@ enum Scope {
 
 /// All races of a run.
 pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
-    let mut found: Vec<Race> = Vec::new();
-    let mut known = FxHashSet::default();
-    let mut left = MOST_TOUCHED;
     let warps = shape.threads().div_ceil(32);
-    let among_warps = warps > 1 && !trace.tree.may_wait();
+    let mut search = Search { trace, shape, left: MOST_TOUCHED, among_warps: warps > 1 && !trace.tree.may_wait() };
+    let mut found = Found::default();
     let loops = loops(&trace.tree);
     let first_rounds = FirstRounds::of(&trace.tree);
     let waits = behind_waits(trace);
-    let passed = if among_warps { passed::sides(&trace.tree) } else { Vec::new() };
+    let passed = if search.among_warps { passed::sides(&trace.tree) } else { Vec::new() };
     for (interval, passed, of_lanes) in all_intervals(&trace.tree, shape, &passed) {
         let interval = interval.without(&waits);
         let guards = Guards::of(trace, &interval, &loops, (ties, passed));
-        let blocks = passed.map_or(Blocks::ALL, |passed| passed.blocks);
-        let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, (set, &first_rounds)));
+        let at = Part { interval: &interval, guards: &guards, passed, of_lanes };
+        search.look(&at, (&first_rounds, None), &mut found);
+        // Whichever of two numbers was chosen for all threads, there is a race.
+        if let Some(choice) = chosen_in(trace, &interval) {
+            let of = [0, 1].map(|number| {
+                let mut found = Found::default();
+                search.look(&at, (&first_rounds, Some((choice, number))), &mut found);
+                found
+            });
+            let [one, other] = of;
+            found.add(one.races.into_iter().filter(|race| other.has_alike(race)));
+        }
+    }
+    settle(&mut found.races);
+    found.races
+}
+
+/// The races that were found.
+#[derive(Default)]
+struct Found {
+    races: Vec<Race>,
+    known: FxHashSet<(usize, usize, bool, (bool, bool, bool))>,
+}
+
+impl Found {
+    fn has_alike(&self, race: &Race) -> bool {
+        let key = |it: &Race| (it.first, it.second, it.between == Between::Warps, it.across.is_some());
+        self.races.iter().any(|it| key(it) == key(race))
+    }
+
+    fn add(&mut self, races: impl Iterator<Item = Race>) {
+        for race in races {
+            if self.races.len() < MOST_FOUND && !self.has_alike(&race) {
+                self.races.push(race);
+            }
+        }
+    }
+}
+
+/// One interval, and who does what in it.
+struct Part<'p> {
+    interval: &'p Interval,
+    guards: &'p Guards,
+    passed: Option<&'p PassedBy>,
+    of_lanes: bool,
+}
+
+/// What looks for races.
+struct Search<'t> {
+    trace: &'t Trace,
+    shape: Shape,
+    left: usize,
+    among_warps: bool,
+}
+
+impl Search<'_> {
+    /// Finds the races of an interval.
+    fn look(&mut self, at: &Part<'_>, rounds: Rounds<'_>, found: &mut Found) {
+        let (trace, shape) = (self.trace, self.shape);
+        let of_each = at.guards.sets().map(|set| groups(trace, shape, at, (set, rounds)));
         for steps in of_each.flat_map(FxHashMap::into_values) {
             let steps = steps.as_slice();
             let mut look = |scope| {
-                let walk = Walk { steps, phases: &interval.phases, shape, scope };
-                walk.run(&mut left, &mut |first, second, threads, reads_first| {
+                let walk = Walk { steps, phases: &at.interval.phases, shape, scope };
+                walk.run(&mut self.left, &mut |first, second, threads, reads_first| {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
-                    // What two threads do in one round is told of where that round is looked at.
-                    if interval.across.is_some() && first.round == second.round {
-                        return;
-                    }
-                    let by_data = |step: &Step<'_>| {
-                        step.event.branches.iter().any(|it| leads_on(*it, &interval, &trace.tree))
-                    };
-                    let for_data = interval.for_data || by_data(first) || by_data(second);
-                    let is_of_warps = between == Between::Warps;
-                    let of = (for_data, reads_first, interval.across.is_some());
-                    let key = (first.number, second.number, is_of_warps, of);
-                    let together = are_together(first.event, second.event, blocks, &trace.tree);
-                    let is_known = known.contains(&key) || found.len() >= MOST_FOUND;
-                    if is_known || !together || !are_possible(first.event, second.event) {
-                        return;
-                    }
-                    known.insert(key);
-                    let is_meant = !is_of_warps && second.event.stored.is_alike_update();
-                    let places = [first.access.span, second.access.span];
-                    let round = trace.tree.round_between((first.at, second.at), places);
-                    // From round to round, a barrier keeps one update from another.
-                    let is_update = second.updates(first) && !is_meant && round.is_none();
-                    let mut assumptions = first.event.assumptions.to_vec();
-                    for assumed in second.event.assumptions.iter() {
-                        if !assumptions.contains(assumed) {
-                            assumptions.push(assumed.clone());
-                        }
-                    }
-                    let mut sides = first.sides(&trace.tree);
-                    sides.extend(second.sides(&trace.tree));
-                    sides.extend(passed.map(|passed| passed.side));
-                    let paths = (first.event.path, second.event.path);
-                    let (first, second) = (first.number, second.number);
-                    let (across, bounds) = (interval.across, interval.bounds);
-                    found.push(Race {
-                        first,
-                        second,
-                        paths,
-                        threads,
-                        between,
-                        is_update,
-                        across,
-                        round: round.filter(|_| across.is_none()),
-                        bounds,
-                        for_data,
-                        reads_first,
-                        assumptions,
-                        sides,
-                    });
+                    meet(trace, at, (first, second), (between, threads, reads_first), found);
                 });
             };
-            if among_warps {
+            if self.among_warps {
                 look(Scope::Warps);
             }
-            (0..warps).filter(|_| of_lanes).for_each(|warp| look(Scope::Lanes(warp)));
+            let warps = shape.threads().div_ceil(32);
+            (0..warps).filter(|_| at.of_lanes).for_each(|warp| look(Scope::Lanes(warp)));
         }
     }
-    settle(&mut found);
-    found
+}
+
+/// Two steps that two threads do, in no order.
+fn meet(
+    trace: &Trace,
+    at: &Part<'_>,
+    (first, second): (&Step<'_>, &Step<'_>),
+    (between, threads, reads_first): (Between, (usize, usize), bool),
+    found: &mut Found,
+) {
+    let (interval, tree) = (at.interval, &trace.tree);
+    // What two threads do in one round is told of where that round is looked at.
+    if interval.across.is_some() && first.round == second.round {
+        return;
+    }
+    let by_data = |step: &Step<'_>| step.event.branches.iter().any(|it| leads_on(*it, interval, tree));
+    let for_data = interval.for_data || by_data(first) || by_data(second);
+    let is_of_warps = between == Between::Warps;
+    let of = (for_data, reads_first, interval.across.is_some());
+    let key = (first.number, second.number, is_of_warps, of);
+    let blocks = at.passed.map_or(Blocks::ALL, |passed| passed.blocks);
+    let together = are_together(first.event, second.event, blocks, tree);
+    let is_known = found.known.contains(&key) || found.races.len() >= MOST_FOUND;
+    if is_known || !together || !are_possible(first.event, second.event) {
+        return;
+    }
+    found.known.insert(key);
+    let is_meant = !is_of_warps && second.event.stored.is_alike_update();
+    let round = tree.round_between((first.at, second.at), [first.access.span, second.access.span]);
+    // From round to round, a barrier keeps one update from another.
+    let is_update = second.updates(first) && !is_meant && round.is_none();
+    let mut assumptions = first.event.assumptions.to_vec();
+    for assumed in second.event.assumptions.iter() {
+        if !assumptions.contains(assumed) {
+            assumptions.push(assumed.clone());
+        }
+    }
+    let mut sides = first.sides(tree);
+    sides.extend(second.sides(tree));
+    sides.extend(at.passed.map(|passed| passed.side));
+    found.races.push(Race {
+        first: first.number,
+        second: second.number,
+        paths: (first.event.path, second.event.path),
+        threads,
+        between,
+        is_update,
+        across: interval.across,
+        round: round.filter(|_| interval.across.is_none()),
+        bounds: interval.bounds,
+        for_data,
+        reads_first,
+        assumptions,
+        sides,
+    });
 }
 
 /// Drops races between rounds that are races in one round, too, and marks the twins of updates as updates.
@@ -278,9 +343,8 @@ fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, threads: (usize, u
 fn groups<'a>(
     trace: &'a Trace,
     shape: Shape,
-    interval: &Interval,
-    guards: &Guards,
-    (set, first_rounds): (usize, &FirstRounds),
+    Part { interval, guards, .. }: &Part<'_>,
+    (set, (first_rounds, chosen)): (usize, Rounds<'_>),
 ) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
     let mut met = Rc::new(Met::none(shape));
@@ -313,7 +377,7 @@ fn groups<'a>(
         let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
         let of_first = first_rounds.are_of(event, &trace.tree).then_some(first_rounds);
         for rounds in std::iter::once(None).chain(of_first.map(Some)) {
-            let Some((base, terms)) = shared_offset(offset, (round, rounds), &trace.tree, shape) else {
+            let Some((base, terms)) = shared_offset(offset, (round, rounds, chosen), &trace.tree, shape) else {
                 continue;
             };
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
