@@ -77,6 +77,12 @@ pub(super) fn of_block(run: &KernelRun, finding: Diagnostic) -> Diagnostic {
     }
 }
 
+/// Whether two threads are in different rows of a block that nobody gave, which may have one row alone.
+pub(super) fn are_of_supposed_rows(run: &KernelRun, (one, other): (usize, usize)) -> bool {
+    let row = |thread: usize| thread / run.block[0].max(1) as usize;
+    run.unjudged == Some(Unjudged::Block) && row(one) != row(other)
+}
+
 /// Two accesses of a run that nothing orders, by their numbers, and the ways by which a block comes to them.
 #[derive(Clone, Copy)]
 pub(super) struct Ways<'a> {

@@ -45,7 +45,7 @@
 //! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
 //!   what is meant: `warp-synchronous` says that nothing orders them.
 //! - The threads must surely run the statement, and the offsets must be known. Where neither a launch nor the user gives
-//!   the block, one is supposed, and the finding is a note.
+//!   the block, one is supposed, and the finding is a note; none if the threads are in different rows of it.
 //! - If an `if` on data from global memory decides whether a thread runs the statement, the finding says "possible". If
 //!   such data decide the element, as in a histogram, the finding is a note.
 //! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
@@ -54,7 +54,7 @@
 //!   or the next barrier of the block.
 
 use super::fact::{self, Ways};
-use super::{About, Case, Rule};
+use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::Assumption;
 use crate::facts::{Choice, PossibleRace, Race};
@@ -73,7 +73,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        for race in run.facts.races.iter().filter(|race| race.is_update) {
+        for race in run.facts.races.iter().filter(|race| counts(run, race.is_update, race.threads)) {
             let span = run.trace.accesses[race.second].span;
             if !told.contains(&span) {
                 told.push(span);
@@ -82,7 +82,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         }
     }
     for (number, run) in case.runs.iter().enumerate() {
-        for race in run.facts.possible.iter().filter(|race| race.is_update) {
+        for race in run.facts.possible.iter().filter(|race| counts(run, race.is_update, race.threads)) {
             let span = run.trace.accesses[race.second].span;
             if !told.contains(&span) {
                 told.push(span);
@@ -90,6 +90,11 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+}
+
+/// Whether a race is one of updates, of two threads that are surely there.
+fn counts(run: &KernelRun, is_update: bool, threads: (usize, usize)) -> bool {
+    is_update && !fact::are_of_supposed_rows(run, threads)
 }
 
 /// An update that is lost for some data.

@@ -71,6 +71,10 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::facts::{Between, PossibleRace, Race};
 use crate::source::Span;
 
+/// What is said where threads may wait for what they read: then it is not judged what other warps do.
+const OF_OTHER_WARPS: &str = "if threads of other warps access it, too, use `__syncthreads()`: cudalint does not judge \
+                              that, as threads may wait here for what they read";
+
 /// The rule.
 pub(super) static RULE: Rule = Rule {
     id: "warp-synchronous",
@@ -253,9 +257,13 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     // The other steps of the same tail need one, too.
     let others = others.iter().filter(|other| other.across.is_none());
     let others: Vec<_> = others.map(|other| Ways::of(other).places(trace)).collect();
-    let (help, fix) =
+    let (help, mut fix) =
         fact::barrier(case, (places, &others), (race.across, race.round), ("__syncwarp()", who), &|_| true);
     let mut helps = vec![help];
+    if trace.tree.may_wait() && case.runs[number].block.iter().product::<u32>() > 32 {
+        fix = None;
+        helps.push(OF_OTHER_WARPS.to_owned());
+    }
     let overwritten = &case.runs[number].facts.overwritten;
     if overwritten.iter().any(|it| trace.accesses[it.first].array == first.array) {
         let more = "where lanes write what others read in the same statement, read into a variable, call \
