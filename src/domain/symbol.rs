@@ -186,6 +186,8 @@ pub(crate) struct Symbols {
     with_remainder: FxHashSet<SymbolId>,
     /// Those that are read from memory.
     read: FxHashSet<SymbolId>,
+    /// Those that threads read from shared memory.
+    read_from_shared: FxHashSet<SymbolId>,
     /// What stands for the numbers of warps in requests of a single one.
     within_warps: FxHashMap<SymbolId, SymbolId>,
 }
@@ -477,6 +479,17 @@ impl Symbols {
     /// Notes that a number is one that is read from memory, where any may stand.
     pub(crate) fn note_read(&mut self, id: SymbolId) {
         self.read.insert(id);
+    }
+
+    /// Notes that a number is one that is read from shared memory, where threads may have put any.
+    pub(crate) fn note_read_from_shared(&mut self, id: SymbolId) {
+        self.read_from_shared.insert(id);
+    }
+
+    /// Whether a number is one that is read from shared memory.
+    #[must_use]
+    pub(crate) fn is_read_from_shared(&self, id: SymbolId) -> bool {
+        self.read_from_shared.contains(&id)
     }
 
     /// Whether nothing that is known keeps it from being as large as its bound: the lesser of a number and of what may

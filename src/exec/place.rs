@@ -366,10 +366,12 @@ impl Machine<'_> {
                             let read = self.unknown_of(ty, variation, &name, &why);
                             if let Value::Int(int, _) = &read
                                 && let Some(symbol) = int.as_symbol()
-                                && !self.is_shared(pointer)
                                 && !self.memory.constants.contains_key(object)
                             {
-                                self.world.symbols.note_read(symbol);
+                                match self.is_shared(pointer) {
+                                    true => self.world.symbols.note_read_from_shared(symbol),
+                                    false => self.world.symbols.note_read(symbol),
+                                }
                             }
                             read
                         }

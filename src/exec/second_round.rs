@@ -6,19 +6,20 @@
 //! for (r = blockIdx.x; r < 1000; r += gridDim.x)     with 100 blocks: in the first one, `r` is 100 then
 //! for (k = 0; k < n; k += 256)                       where the launch is under `if (n <= 256)`, it has none
 //! while (in[k] > 0)                                  data decide
+//! while (go)                                         so they do where a thread has put it into shared memory
 //! for (k = row[i]; k < row[i + 1]; ++k)              likewise
 //! ```
 
 use super::machine::Machine;
 use super::value::{Condition, Relation};
-use crate::domain::{AmongBlocks, Int, Origin, SymbolId};
+use crate::domain::{AmongBlocks, Int, Lanes, Origin, SymbolId};
 use crate::events::GoesOn;
 
 impl Machine<'_> {
     /// Whether a loop with this condition runs more than a round.
     pub(super) fn may_go_on(&self, condition: &Condition) -> GoesOn {
         match condition {
-            _ if self.is_of_data(condition) => GoesOn::ForData,
+            _ if self.is_of_data(condition) || self.is_of_shared_data(condition) => GoesOn::ForData,
             // `k < n && go`
             Condition::And(a, b) => match (self.may_go_on(a), self.may_go_on(b)) {
                 (GoesOn::Perhaps, _) | (_, GoesOn::Perhaps) => GoesOn::Perhaps,
@@ -27,6 +28,19 @@ impl Machine<'_> {
             },
             Condition::Compare { difference, relation, .. } => self.outlasts_a_round(difference, *relation),
             _ => GoesOn::Perhaps,
+        }
+    }
+
+    /// Whether what all threads read from shared memory decides, as in `while (go)`.
+    fn is_of_shared_data(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Compare { difference, .. } => {
+                let is_read = |(id, _): &(SymbolId, Lanes)| self.world.symbols.is_read_from_shared(*id);
+                let mut terms = difference.terms.iter().peekable();
+                difference.is_uniform() && terms.peek().is_some() && terms.all(is_read)
+            }
+            Condition::Not(inner) => self.is_of_shared_data(inner),
+            _ => false,
         }
     }
 
