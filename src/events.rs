@@ -162,4 +162,6 @@ pub struct SymbolFacts {
     pub range: (Option<i64>, Option<i64>),
     /// Of a product: its factors, as indices into [`Trace::symbols`]; of any other symbol, none.
     pub factors: Vec<u32>,
+    /// The numbers that it is made of.
+    pub roots: Roots,
 }

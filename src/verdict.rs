@@ -27,7 +27,7 @@ use request::NoCost;
 pub(crate) use request::moved_cost;
 pub use rounds::ROUNDS;
 pub(crate) use rounds::{counted, rounds_at, whole};
-use symbols::{Row, Weighed, weigh};
+use symbols::{Row, Weighed, bounded, weigh};
 
 /// How much a verdict rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -311,6 +311,10 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     let free = rows.iter().flatten().filter(|row| !row.conflicts()).count();
     let possible = rows.iter().flatten().count();
     if free > 0 && free < possible {
+        if let Some(name) = bounded(trace, access, &axes) {
+            let reason = format!("which lanes are active depends on `{name}`, as what they access does");
+            return Judgement::unknown(Reason::DataDependentMask, reason);
+        }
         let unknown = Judgement::unknown(Reason::RunTimeStride, "");
         return Judgement { assumptions, ..unknown }.depending_on(table);
     }

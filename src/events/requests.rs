@@ -14,7 +14,7 @@ pub(crate) use journal::{Early, LoopCode, RequestMark};
 
 use super::{
     Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Occurrence, Partly, Pattern,
-    SymbolFacts, Trace, Ways,
+    Roots, SymbolFacts, Trace, Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -481,14 +481,15 @@ impl Requests {
             let name = &numbers.world.symbols.get(id).name;
             numbers.split.iter().any(|(split, _, _)| split == name)
         };
-        let mut roots = numbers.world.symbols.roots(id).into_iter().flatten();
-        let split = !numbers.split.is_empty() && (is_split(id) || roots.any(is_split));
+        let roots = numbers.world.symbols.roots(id).unwrap_or_default();
+        let split = !numbers.split.is_empty() && (is_split(id) || roots.iter().copied().any(is_split));
         facts.push(SymbolFacts {
             given: symbol.origin == Origin::Given && symbol.named && !split,
             counter: symbol.origin == Origin::Loop,
             range: (symbol.low, symbol.high),
             factors,
             name: symbol.name.clone().into_owned(),
+            roots: Roots::new(roots),
         });
         number
     }

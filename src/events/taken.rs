@@ -55,6 +55,11 @@ impl Roots {
     pub(crate) fn new(of: Vec<SymbolId>) -> Roots {
         Roots(of.into())
     }
+
+    /// Whether some number is among both.
+    pub(crate) fn meet(&self, others: &Roots) -> bool {
+        self.0.iter().any(|root| others.0.contains(root))
+    }
 }
 
 /// What a condition asks for that is the same for all threads.
@@ -107,7 +112,7 @@ impl Asks {
     /// it.
     pub(crate) fn may_meet(&self, numbers: Option<&Roots>) -> bool {
         match (self, numbers) {
-            (Asks::Of { roots, .. }, Some(numbers)) => numbers.0.iter().any(|root| roots.0.contains(root)),
+            (Asks::Of { roots, .. }, Some(numbers)) => roots.meet(numbers),
             _ => true,
         }
     }

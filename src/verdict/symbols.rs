@@ -28,7 +28,7 @@ pub(super) use tried::{Tried, each_tried};
 use super::request::{NoCost, TILE_LINES, can_be_aligned, copied, lanes, phases, shifts};
 use super::{Again, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
-use crate::events::{Access, Assumption, LinesApart, Pattern, Trace};
+use crate::events::{Access, Assumption, LinesApart, Pattern, Roots, Trace};
 use crate::source::Span;
 
 /// The most requests tried for one pattern of a site.
@@ -42,6 +42,19 @@ const MOST_AXES: usize = 2;
 
 /// Multiples of the period that no real offset comes near, by axis.
 const FAR: [i64; 4] = [1_000_003, 70_000_027, 3_000_017, 900_000_011];
+
+/// The name of a number that both a row of the table is over and a bound is made of that may not let all lanes in,
+/// whatever it is: in `if (t < 64 / k) s[t * k]`, that of `k`.
+pub(super) fn bounded(trace: &Trace, access: &Access, axes: &[Axis]) -> Option<String> {
+    let bounds = access.assumptions.iter().filter_map(|assumption| match assumption {
+        Assumption::InsideBounds { roots: Some(roots), possible: false, .. } => Some(roots),
+        _ => None,
+    });
+    let rows = || axes.iter().filter(|axis| axis.role == Role::Row);
+    let symbols = || rows().flat_map(|axis| &axis.symbols).map(|at| &trace.symbols[*at as usize]);
+    let meets = |roots: &Roots| symbols().find(|symbol| symbol.roots.meet(roots));
+    bounds.filter_map(meets).next().map(|symbol| symbol.name.clone())
+}
 
 /// A symbol, or a sum of some, over whose values a site is tried.
 #[derive(Clone, Debug)]
