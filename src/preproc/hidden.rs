@@ -73,13 +73,21 @@ fn hidden_in(file: &Directives) -> Option<Hidden> {
     (!holds_kernel(&(seen..text.len()))).then(|| Hidden { file: file.file.id, name: (*name).to_owned() })
 }
 
-/// The macro that a condition asks for, and nothing else: `#ifdef NAME`, `#if defined(NAME)`, `#if NAME`.
+/// What 1 is compared with so that the condition holds, to which `--define NAME` defines a name.
+const OF_ONE: [(&str, &str); 4] = [("==", "1"), ("!=", "0"), (">=", "1"), (">", "0")];
+
+/// The macro that a condition asks for, and nothing else: `#ifdef NAME`, `#if defined(NAME)`, `#if NAME`,
+/// `#if NAME == 1`.
 fn asked<'t>(text: &'t str, test: &Test) -> Option<&'t str> {
     let name = match test {
         Test::Defined(name) => text.get(name.clone())?,
         Test::NotDefined(_) => return None,
         Test::Expression(range) => {
             let condition = text.get(range.clone())?.trim();
+            let is_one = |(operator, number): &(&str, &str)| {
+                condition.strip_suffix(number)?.trim_end().strip_suffix(operator)
+            };
+            let condition = OF_ONE.iter().find_map(is_one).unwrap_or(condition).trim();
             let name = condition.strip_prefix("defined").unwrap_or(condition).trim();
             name.strip_prefix('(').and_then(|name| name.strip_suffix(')')).unwrap_or(name).trim()
         }

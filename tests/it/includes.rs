@@ -231,13 +231,15 @@ fn a_macro_that_hides_all_kernels_of_a_file_is_named_at_the_end() {
         ("src/a.cu", &with_cuda),
         ("src/b.cu", &asked("defined(USE_CUDA) // a build with CUDA")),
         ("src/c.cu", &asked("USE_CUDA")),
+        ("src/d.cu", &asked("USE_CUDA == 1")),
+        ("src/other.cu", &asked("USE_CUDA == 2")),
         ("src/either.cu", &asked("defined(USE_CUDA) || HAS(x)")),
         ("src/chosen.cu", &chosen),
         ("src/rocm.cu", &rocm),
         ("src/configured.cu", &configured),
         ("src/config.cu", "#define HAS_GPU 1\n__global__ void k() { __shared__ int s[1]; s[0] = 1; }\n"),
     ]);
-    let line = "cudalint: 3 files have kernels only where `USE_CUDA` is defined, which nothing does: pass \
+    let line = "cudalint: 4 files have kernels only where `USE_CUDA` is defined, which nothing does: pass \
                 --define USE_CUDA\n";
     let err = |args: &[&str]| run(root.path(), args).2;
     assert!(err(&["src"]).ends_with(line), "{}", err(&["src"]));
