@@ -55,7 +55,7 @@
 //!   that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and
 //!   nothing else does, the finding is a warning that says "possible". So is one between iterations of a loop that only
-//!   data end, as in `while (true) { ...; if (!go) break; ... }`.
+//!   data end, as in `while (true) { ...; if (!go) break; ... }` or `while (go)`.
 //! - Anything that may order threads counts as a barrier: a named barrier, inline assembly that waits, an unseen
 //!   function. So does a fence, but between warps only where a loop may wait for what it reads.
 //! - A barrier under a condition that is the same for the whole block is none for the blocks that take the other side,
@@ -64,7 +64,9 @@
 //! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
 //!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. The
 //!   finding names it. Otherwise, code under it is not reported, nor are iterations of a loop whose bound may be small.
-//!   A condition on the number of the block is decided for single blocks.
+//!   A condition on the number of the block is decided for single blocks, also one that lets in only some threads of the
+//!   first block, such as `blockIdx.x * 64 + threadIdx.x >= 1`.
+//! - Where the block chooses one of two numbers, as for the start of a loop, there has to be a race for each of them.
 //! - `warp-synchronous` covers threads of one warp.
 //! - A `TempStorage` of `cub::BlockReduce` that is used again needs a barrier, because thread 0 may still read the
 //!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
