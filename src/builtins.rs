@@ -227,7 +227,8 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
 /// Whether it does nothing but compute a value of its arguments, of whatever lanes, or of the time.
 #[must_use]
 pub(crate) fn only_computes(name: &str) -> bool {
-    find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved | Outcome::Timed))
+    find(name)
+        .is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved | Outcome::Timed))
 }
 
 /// Whether it tells the time.

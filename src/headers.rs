@@ -13,7 +13,7 @@
 //! | `"utils.cuh"` | `include/utils.cuh` | that one |
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `test/utils.cuh` | the one in `src`, which is nearer |
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `src/old/utils.cuh` | neither: the text does not tell |
-//! | `"utils.h"` | `src/cpu/utils.h`, `src/cuda/utils.h` | the one in the folder with CUDA files, if the other has none |
+//! | `"utils.h"` | `src/cpu/utils.h`, `src/cuda/utils.h` | the one in the folder named for CUDA, if it has CUDA files |
 //! | `<string.h>` | `compat/string.h` | the system's |
 //! | `<lib/scan.cuh>` | `include/lib/scan.cuh` | that one |
 //! | `<cuda_runtime.h>` | the toolkit's, in a folder of `-I` | nothing: what it says is built in |

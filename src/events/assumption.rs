@@ -236,10 +236,7 @@ impl Assumption {
     /// Whether there is a block, or a size, with which some threads of a block do otherwise than the others.
     #[must_use]
     pub fn holds_off_the_edge(&self) -> bool {
-        matches!(
-            self,
-            Assumption::UsualBlock { possible: false, .. } | Assumption::InsideBounds { uniform: false, .. }
-        )
+        matches!(self, Assumption::UsualBlock { .. } | Assumption::InsideBounds { uniform: false, .. })
     }
 
     /// Whether it rests on a bound that any block may be cut short by: with `threadIdx.x < n`, only as many

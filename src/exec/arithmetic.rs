@@ -151,10 +151,24 @@ impl Machine<'_> {
         if x.as_known().is_some() || op == BinaryOp::Rem && scalar.is_unsigned() && is_by_bits {
             return None;
         }
-        match self.world.bounds(x).0? {
-            ..0 => Some(Differs::BelowZero),
-            low if scalar == Scalar::U32 && low > i64::from(i32::MAX) => Some(Differs::Wraps),
-            _ => None,
+        // What is the same for all threads and in all rounds is rounded alike.
+        let symbols = &self.world.symbols;
+        let is_of_round = |id: SymbolId| {
+            let factors = symbols.get(id).factors.iter();
+            factors.copied().any(|id| matches!(symbols.get(id).origin, Origin::Loop | Origin::LoopValue))
+        };
+        if x.is_uniform() && !x.terms.iter().any(|(id, _)| is_of_round(*id)) {
+            return None;
+        }
+        match self.world.bounds(x).0 {
+            Some(..0) => Some(Differs::BelowZero),
+            Some(low) if scalar.bytes() == 4 && low > i64::from(i32::MAX) => Some(Differs::Wraps),
+            Some(_) => None,
+            // Sizes are taken not to be negative, but what is taken from something may be larger.
+            None => {
+                let takes = |factor: &Lanes| factor.bounds(self.shape()).0 < 0;
+                x.terms.iter().any(|(_, factor)| takes(factor)).then_some(Differs::BelowZero)
+            }
         }
     }
 

@@ -52,12 +52,19 @@ impl Machine<'_> {
     /// Some blocks, in a grid of several in these directions; none if none of them is launched. Where there is one block
     /// in a direction, that is the first.
     fn launched(&self, blocks: Blocks, several: [bool; 3]) -> Blocks {
-        let flat = self.settings.flat;
+        let counted = self.settings.grid;
+        let flat = [0, 1, 2].map(|axis| self.settings.flat[axis] || counted[axis] == Some(1));
         if (0..3).any(|axis| flat[axis] && several[axis]) {
             return Blocks::NONE;
         }
         let there = Blocks::collect(|block| (0..3).all(|axis| !flat[axis] || block[axis] == 0));
-        (if blocks.and(there) == Blocks::NONE { Blocks::NONE } else { blocks }).where_several(several)
+        let is_counted = |axis: usize, number: i64| counted[axis].is_none_or(|count| number < count);
+        let in_grid = Blocks::collect(|block| (0..3).all(|axis| flat[axis] || is_counted(axis, block[axis])));
+        match blocks.and(there).and(in_grid) {
+            Blocks::NONE => Blocks::NONE,
+            // In the directions in which there is one block, it is the first.
+            _ => blocks.and(in_grid).where_several(several),
+        }
     }
 
     /// Whether a number tells blocks apart, or counts them, in a direction in which there is one.

@@ -7,9 +7,7 @@ use super::operator_functions::operator_of;
 use super::same_type::same_type;
 use super::types::{Binding, Layout, Ty, nameless};
 use super::value::Value;
-use crate::ir::{
-    BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Stmt, StmtKind, Type, UnaryOp,
-};
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Stmt, StmtKind, Type, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;

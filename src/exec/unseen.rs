@@ -182,7 +182,8 @@ impl Machine<'_> {
         if copies && let Some(value) = self.copies_bytes(callee, args, span) {
             return value;
         }
-        let generates = builtins::kind(name) == Some(Kind::Generator) && self.program.functions(name).is_empty();
+        let generates =
+            builtins::kind(name) == Some(Kind::Generator) && self.program.functions(name).is_empty();
         if builtins::tells_time(name) {
             self.trace.tree.set_watched();
         }

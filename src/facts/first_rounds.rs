@@ -119,7 +119,9 @@ pub(super) fn chosen_in(trace: &Trace, interval: &Interval) -> Option<SymbolId> 
     let is_choice = |id| trace.tree.symbol(id).is_some_and(|symbol| symbol.origin == Origin::Choice);
     let mut chosen = None;
     for (at, _) in &interval.accesses {
-        let Event::Access(AccessEvent { offset: Some(offset), .. }) = &trace.tree.events()[*at] else { continue };
+        let Event::Access(AccessEvent { offset: Some(offset), .. }) = &trace.tree.events()[*at] else {
+            continue;
+        };
         for (id, factor) in &offset.terms {
             if factor.as_constant().is_none() && is_choice(*id) && chosen != Some(*id) {
                 if chosen.is_some() {

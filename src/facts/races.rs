@@ -161,7 +161,9 @@ enum Scope {
 /// All races of a run.
 pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let warps = shape.threads().div_ceil(32);
-    let mut search = Search { trace, shape, left: MOST_TOUCHED, among_warps: warps > 1 && !trace.tree.may_wait() };
+    let mut search =
+        Search { trace, shape, left: MOST_TOUCHED, among_warps: warps > 1 && !trace.tree.may_wait() };
+    let mut of_choices = Search { left: MOST_TOUCHED, ..search };
     let mut found = Found::default();
     let loops = loops(&trace.tree);
     let first_rounds = FirstRounds::of(&trace.tree);
@@ -174,13 +176,12 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
         search.look(&at, (&first_rounds, None), &mut found);
         // Whichever of two numbers was chosen for all threads, there is a race.
         if let Some(choice) = chosen_in(trace, &interval) {
-            let of = [0, 1].map(|number| {
+            let [one, other] = [0, 1].map(|number| {
                 let mut found = Found::default();
-                search.look(&at, (&first_rounds, Some((choice, number))), &mut found);
+                of_choices.look(&at, (&first_rounds, Some((choice, number))), &mut found);
                 found
             });
-            let [one, other] = of;
-            found.add(one.races.into_iter().filter(|race| other.has_alike(race)));
+            found.add_common(one, &other);
         }
     }
     settle(&mut found.races);
@@ -191,19 +192,26 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
 #[derive(Default)]
 struct Found {
     races: Vec<Race>,
+    /// The numbers of the two events of each.
+    events: Vec<(usize, usize)>,
     known: FxHashSet<(usize, usize, bool, (bool, bool, bool))>,
 }
 
 impl Found {
-    fn has_alike(&self, race: &Race) -> bool {
-        let key = |it: &Race| (it.first, it.second, it.between == Between::Warps, it.across.is_some());
-        self.races.iter().any(|it| key(it) == key(race))
+    fn add(&mut self, race: Race, events: (usize, usize)) {
+        self.races.push(race);
+        self.events.push(events);
     }
 
-    fn add(&mut self, races: impl Iterator<Item = Race>) {
-        for race in races {
-            if self.races.len() < MOST_FOUND && !self.has_alike(&race) {
-                self.races.push(race);
+    /// Adds those of `one` that are in `other`, too: of the same two events.
+    fn add_common(&mut self, one: Found, other: &Found) {
+        let key = |race: &Race| (race.first, race.second, race.between == Between::Warps);
+        for (race, events) in one.races.into_iter().zip(one.events) {
+            let mut others = other.races.iter().zip(&other.events);
+            let is_common = others.any(|(it, of)| *of == events && key(it) == key(&race));
+            let is_known = self.races.iter().any(|it| key(it) == key(&race));
+            if is_common && !is_known && self.races.len() < MOST_FOUND {
+                self.add(race, events);
             }
         }
     }
@@ -218,6 +226,7 @@ struct Part<'p> {
 }
 
 /// What looks for races.
+#[derive(Clone, Copy)]
 struct Search<'t> {
     trace: &'t Trace,
     shape: Shape,
@@ -287,7 +296,7 @@ fn meet(
     let mut sides = first.sides(tree);
     sides.extend(second.sides(tree));
     sides.extend(at.passed.map(|passed| passed.side));
-    found.races.push(Race {
+    let race = Race {
         first: first.number,
         second: second.number,
         paths: (first.event.path, second.event.path),
@@ -301,7 +310,8 @@ fn meet(
         reads_first,
         assumptions,
         sides,
-    });
+    };
+    found.add(race, (first.at, second.at));
 }
 
 /// Drops races between rounds that are races in one round, too, and marks the twins of updates as updates.
@@ -377,7 +387,8 @@ fn groups<'a>(
         let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
         let of_first = first_rounds.are_of(event, &trace.tree).then_some(first_rounds);
         for rounds in std::iter::once(None).chain(of_first.map(Some)) {
-            let Some((base, terms)) = shared_offset(offset, (round, rounds, chosen), &trace.tree, shape) else {
+            let Some((base, terms)) = shared_offset(offset, (round, rounds, chosen), &trace.tree, shape)
+            else {
                 continue;
             };
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));

@@ -49,6 +49,9 @@ impl Files for NoFiles {
 /// of which lead to hundreds, would take minutes instead of seconds.
 const MOST_HEADERS: usize = 512;
 
+/// How folders are named that hold what is written for CUDA, among others for the host or for other devices.
+const BACK_ENDS: [&str; 2] = ["cuda", "gpu"];
+
 /// The header that an include surely means although no folder of `-I` leads to it. One in a large folder has to
 /// be `small`.
 pub(super) fn nearest<'a>(
@@ -79,12 +82,24 @@ pub(super) fn nearest<'a>(
     if let [only] = as_near.as_slice() {
         return Some(only);
     }
-    // Of several back ends the one is meant that has CUDA files.
+    // Of several back ends the one is meant that is named for CUDA, and has CUDA files.
+    let is_named_for_cuda = |path: &Path| {
+        let of_others = as_near.iter().filter(|other| **other != path);
+        let mut parting = of_others.map(|other| {
+            let mut parts = path.components().zip(other.components());
+            parts.find(|(own, others)| own != others).map(|(own, _)| own.as_os_str().to_ascii_lowercase())
+        });
+        parting.all(|part| {
+            part.is_some_and(|part| BACK_ENDS.iter().any(|name| part.to_string_lossy().contains(name)))
+        })
+    };
     let is_of_cuda = |path: &Path| {
         let mut sources = disk.sources().iter().filter(|source| *source != path);
-        path.ancestors().nth(depth).is_some_and(|home| sources.any(|source| source.starts_with(home)))
+        let has_sources =
+            path.ancestors().nth(depth).is_some_and(|home| sources.any(|source| source.starts_with(home)));
+        has_sources && is_named_for_cuda(path)
     };
-    let mut of_cuda = as_near.into_iter().filter(|path| is_of_cuda(path));
+    let mut of_cuda = as_near.iter().copied().filter(|path| is_of_cuda(path));
     of_cuda.next().filter(|_| of_cuda.next().is_none())
 }
 
@@ -164,7 +179,8 @@ mod tests {
             found.map(|path| path.to_string_lossy().into_owned())
         };
         assert_eq!(meant(&["p/src/cuda/kernels/a.cu"]).as_deref(), Some("p/src/cuda/u.h"));
-        assert_eq!(meant(&["p/src/cuda/a.cu", "p/src/cpu/b.cu"]), None);
+        assert_eq!(meant(&["p/src/cuda/a.cu", "p/src/cpu/b.cu"]).as_deref(), Some("p/src/cuda/u.h"));
         assert_eq!(meant(&["p/test/a.cu"]), None);
+        assert_eq!(meant(&["p/src/cpu/a.cu"]), None, "no folder of that name is for CUDA");
     }
 }

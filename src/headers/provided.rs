@@ -15,9 +15,8 @@ pub(crate) fn is_provided(spec: &str) -> bool {
         return true;
     }
     let stem = spec.strip_suffix(".h").or_else(|| spec.strip_suffix(".hpp"));
-    let listed = |lists: &[&str]| {
-        lists.iter().any(|list| list.split_whitespace().any(|word| Some(word) == stem))
-    };
+    let listed =
+        |lists: &[&str]| lists.iter().any(|list| list.split_whitespace().any(|word| Some(word) == stem));
     let is_of_family = |stem: &str| FAMILIES.iter().any(|start| stem.starts_with(start));
     // Of these, only headers of the toolkit end in `.hpp`.
     spec.ends_with(".h") && listed(&[C, POSIX, COMPILER, WINDOWS])

@@ -69,7 +69,9 @@ fn around(stmts: &[Stmt], wanted: (Span, u32), variable: LocalId, found: &mut Op
                     let mut values = cases.iter().filter_map(|case| case.value.as_ref());
                     reads |= values.any(|it| expr(it, variable).reads);
                 }
-                own_stmts(stmt, &mut |inner| reads |= around(std::slice::from_ref(inner), wanted, variable, found));
+                own_stmts(stmt, &mut |inner| {
+                    reads |= around(std::slice::from_ref(inner), wanted, variable, found)
+                });
             }
         }
     }

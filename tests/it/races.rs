@@ -48,7 +48,7 @@ fn a_proof_for_a_block_at_its_limit_says_so() {
 fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/turns.cu",
-        "23 runs of kernels with shared memory: 8 proved free of races",
+        "24 runs of kernels with shared memory: 8 proved free of races",
     );
 }
 
