@@ -173,6 +173,15 @@ impl Judgement {
         Judgement { cause, ..Judgement::unknown(why.reason, &*why.detail) }
     }
 
+    /// A verdict that is a table; not known if this number decides which lanes are active, too.
+    fn of_table(table: StrideTable, assumptions: Vec<Assumption>, bounded: Option<String>) -> Judgement {
+        if let Some(name) = bounded {
+            let reason = format!("which lanes are active depends on `{name}`, as what they access does");
+            return Judgement::unknown(Reason::DataDependentMask, reason);
+        }
+        Judgement { assumptions, ..Judgement::unknown(Reason::RunTimeStride, "") }.depending_on(table)
+    }
+
     /// The verdict as a table, on the same assumptions.
     #[must_use]
     pub fn depending_on(self, table: StrideTable) -> Judgement {
@@ -311,12 +320,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     let free = rows.iter().flatten().filter(|row| !row.conflicts()).count();
     let possible = rows.iter().flatten().count();
     if free > 0 && free < possible {
-        if let Some(name) = bounded(trace, access, &axes) {
-            let reason = format!("which lanes are active depends on `{name}`, as what they access does");
-            return Judgement::unknown(Reason::DataDependentMask, reason);
-        }
-        let unknown = Judgement::unknown(Reason::RunTimeStride, "");
-        return Judgement { assumptions, ..unknown }.depending_on(table);
+        return Judgement::of_table(table, assumptions, bounded(trace, access, &axes));
     }
     // Free of conflicts for all values, or for none: the least is sure.
     let Some(least) = rows.iter().flatten().min_by_key(|row| row.totals.wavefronts - row.totals.ideal) else {

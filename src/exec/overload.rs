@@ -43,7 +43,7 @@ impl Machine<'_> {
             None => self.frame().and_then(|f| f.function.owner.clone()),
         };
         let all = self.program.functions(&path.name);
-        let fits = |f: &&Arc<Function>| f.body.is_some() && takes_count(f, args);
+        let fits = |f: &&Arc<Function>| f.body.is_some() && may_be_meant(path, f) && takes_count(f, args);
         let from = self.namespace();
         let from: &[Name] = if path.global { &[] } else { &from };
         let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
@@ -103,10 +103,6 @@ impl Machine<'_> {
         }
         if path.qualifiers.is_empty() && !path.global && candidates.iter().all(|f| f.owner.is_none()) {
             self.add_associated(&mut candidates, all, args);
-        }
-        // `::min` means CUDA's, whatever namespaces have one of their own.
-        if path.global && path.qualifiers.is_empty() && builtins::kind(&path.name).is_some() {
-            candidates.retain(|f| f.namespace.is_empty());
         }
         candidates = self.of_class_meant(path, candidates);
         if !candidates.is_empty() && self.is_of_undefined_class(path) {
@@ -514,4 +510,10 @@ fn do_the_same(a: &Function, b: &Function) -> bool {
         && a.constraints == b.constraints
         && types(a) == types(b)
         && print::body(a) == print::body(b)
+}
+
+/// Whether a path may mean a function of its name: `::min` means CUDA's, and none in a namespace.
+fn may_be_meant(path: &Path, function: &Function) -> bool {
+    let is_bare = path.global && path.qualifiers.is_empty();
+    !is_bare || function.namespace.is_empty() || builtins::kind(&path.name).is_none()
 }

@@ -35,6 +35,17 @@ pub(super) enum Callee<'a> {
     Unnamed(&'static str),
 }
 
+/// What is known of what a function touches.
+#[derive(Clone, Copy)]
+struct Touches {
+    /// Nothing but what it is given.
+    only_given: bool,
+    /// It copies from its second argument to its first, or fills that.
+    copies: bool,
+    /// It changes what its arguments lead to.
+    generates: bool,
+}
+
 const CALL_OPERATOR: &str = "operator()";
 
 impl<'a> Callee<'a> {
@@ -216,22 +227,9 @@ impl Machine<'_> {
                     continue;
                 }
             }
-            // It accesses shared memory only where it is handed an address.
-            let address = match &value {
-                Value::Pointer(pointer) => self.is_shared(pointer),
-                Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)) || copies && at < 2,
-                _ => false,
-            };
-            if address && (is_reserved || copies || generates) && !is_pure {
-                self.may_access(span);
-            }
-            let is_in_memory = matches!(&value, Value::Pointer(to) if !matches!(to.target, Target::Place(_)));
-            match at {
-                _ if !is_in_memory => {}
-                _ if generates => self.writes_unrecorded(span),
-                0 if copies => self.writes_unrecorded(span),
-                _ if copies => self.reads_unrecorded(span),
-                _ => {}
+            let touches = Touches { only_given: is_reserved || copies || generates, copies, generates };
+            if !is_pure {
+                self.touch_given((at, arg), &value, touches, span);
             }
             waits |= match &value {
                 Value::Closure(..) => true,
@@ -262,6 +260,28 @@ impl Machine<'_> {
             false => Unknown::new(Reason::UnknownFunction, span, words),
         };
         Value::opaque(variation, why)
+    }
+
+    /// What a function does to memory of which it is known that it touches nothing but what it is given.
+    fn touch_given(&mut self, (at, arg): (usize, &Expr), value: &Value, touches: Touches, span: Span) {
+        let Touches { only_given, copies, generates } = touches;
+        // It accesses shared memory only where it is handed an address.
+        let address = match value {
+            Value::Pointer(pointer) => self.is_shared(pointer),
+            Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)) || copies && at < 2,
+            _ => false,
+        };
+        if address && only_given {
+            self.may_access(span);
+        }
+        let is_in_memory = matches!(value, Value::Pointer(to) if !matches!(to.target, Target::Place(_)));
+        match at {
+            _ if !is_in_memory => {}
+            _ if generates => self.writes_unrecorded(span),
+            0 if copies => self.writes_unrecorded(span),
+            _ if copies => self.reads_unrecorded(span),
+            _ => {}
+        }
     }
 
     /// What a function that is not seen may do with an argument, by its place: to shared memory that a pointer leads to

@@ -194,8 +194,11 @@ struct Found {
     races: Vec<Race>,
     /// The numbers of the two events of each.
     events: Vec<(usize, usize)>,
-    known: FxHashSet<(usize, usize, bool, (bool, bool, bool))>,
+    known: FxHashSet<Told>,
 }
+
+/// The accesses of a race, whether it is between warps, and whether it is for data, reads first and is across rounds.
+type Told = (usize, usize, bool, (bool, bool, bool));
 
 impl Found {
     fn add(&mut self, race: Race, events: (usize, usize)) {
