@@ -35,15 +35,17 @@ pub(super) enum Callee<'a> {
     Unnamed(&'static str),
 }
 
-/// What is known of what a function touches.
-#[derive(Clone, Copy)]
-struct Touches {
+/// What a function touches, as far as its name tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touches {
+    /// Anything.
+    Anything,
     /// Nothing but what it is given.
-    only_given: bool,
-    /// It copies from its second argument to its first, or fills that.
-    copies: bool,
-    /// It changes what its arguments lead to.
-    generates: bool,
+    Given,
+    /// Likewise: it copies to its first argument, or fills it, and waits for nobody.
+    Copied,
+    /// Likewise: it draws from the state that it is given, and waits for nobody.
+    State,
 }
 
 const CALL_OPERATOR: &str = "operator()";
@@ -166,16 +168,24 @@ impl Machine<'_> {
     }
 
     /// What a function that is not seen may do beside what it does with its arguments.
-    fn may_do_anything(&mut self, (is_reserved, waits_for_none): (bool, bool), span: Span) {
+    fn may_do_anything(&mut self, (is_reserved, touches): (bool, Touches), span: Span) {
         if !is_reserved {
             self.clobber();
         }
-        if !is_reserved && !waits_for_none {
+        if touches == Touches::Anything {
             self.may_access(span);
         }
-        if !waits_for_none {
+        if matches!(touches, Touches::Anything | Touches::Given) {
             self.may_order(span);
         }
+    }
+
+    /// Whether it is a function of cuRAND that touches nothing but a state of which it is known what is in it. The threads
+    /// of a block share that of a Mersenne Twister, and wait for each other.
+    fn draws_from_state(&mut self, name: &str, args: &[Expr]) -> bool {
+        let draws = builtins::kind(name) == Some(Kind::Generator) && self.program.functions(name).is_empty();
+        let Some(state) = args.last().filter(|_| draws) else { return false };
+        matches!(self.type_of(state), Ty::Pointer(state) if matches!(*state, Ty::Record(_)))
     }
 
     pub(super) fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
@@ -193,13 +203,17 @@ impl Machine<'_> {
         if copies && let Some(value) = self.copies_bytes(callee, args, span) {
             return value;
         }
-        let generates =
-            builtins::kind(name) == Some(Kind::Generator) && self.program.functions(name).is_empty();
+        let touches = match name {
+            _ if copies => Touches::Copied,
+            _ if self.draws_from_state(name, args) => Touches::State,
+            _ if is_reserved => Touches::Given,
+            _ => Touches::Anything,
+        };
         if builtins::tells_time(name) {
             self.trace.tree.set_watched();
         }
         if !is_pure {
-            self.may_do_anything((is_reserved, copies || generates), span);
+            self.may_do_anything((is_reserved, touches), span);
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);
@@ -227,7 +241,6 @@ impl Machine<'_> {
                     continue;
                 }
             }
-            let touches = Touches { only_given: is_reserved || copies || generates, copies, generates };
             if !is_pure {
                 self.touch_given((at, arg), &value, touches, span);
             }
@@ -264,23 +277,23 @@ impl Machine<'_> {
 
     /// What a function does to memory of which it is known that it touches nothing but what it is given.
     fn touch_given(&mut self, (at, arg): (usize, &Expr), value: &Value, touches: Touches, span: Span) {
-        let Touches { only_given, copies, generates } = touches;
         // It accesses shared memory only where it is handed an address.
         let address = match value {
             Value::Pointer(pointer) => self.is_shared(pointer),
-            Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)) || copies && at < 2,
+            Value::Opaque(..) => {
+                matches!(self.type_of(arg), Ty::Pointer(_)) || touches == Touches::Copied && at < 2
+            }
             _ => false,
         };
-        if address && only_given {
+        if address && touches != Touches::Anything {
             self.may_access(span);
         }
         let is_in_memory = matches!(value, Value::Pointer(to) if !matches!(to.target, Target::Place(_)));
-        match at {
+        match (touches, at) {
             _ if !is_in_memory => {}
-            _ if generates => self.writes_unrecorded(span),
-            0 if copies => self.writes_unrecorded(span),
-            _ if copies => self.reads_unrecorded(span),
-            _ => {}
+            (Touches::State, _) | (Touches::Copied, 0) => self.writes_unrecorded(span),
+            (Touches::Copied, _) => self.reads_unrecorded(span),
+            (Touches::Anything | Touches::Given, _) => {}
         }
     }
 
@@ -349,8 +362,9 @@ impl Machine<'_> {
         let mut declared = self.program.functions(name).iter().filter(|it| is_of_program(it)).peekable();
         match declared.peek().is_none() {
             true => {
-                let takes_addresses = builtins::kind(name) == Some(Kind::Generator);
-                !builtins::is_reserved(name) && !takes_addresses && !crate::slice::is_pure(name, self.program)
+                let takes_values =
+                    builtins::is_reserved(name) || builtins::kind(name) == Some(Kind::Generator);
+                !takes_values && !crate::slice::is_pure(name, self.program)
             }
             false => declared.any(|function| {
                 let last = function.params.last().filter(|last| last.pack);

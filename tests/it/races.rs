@@ -72,7 +72,7 @@ fn kernels_that_get_several_results_stand_as_their_names_say() {
 fn kernels_that_use_libraries_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/libraries.cu",
-        "9 runs of kernels with shared memory: 4 proved free of races",
+        "10 runs of kernels with shared memory: 4 proved free of races",
     );
 }
 
