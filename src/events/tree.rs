@@ -70,7 +70,7 @@ pub(crate) enum Differs {
     OtherSide,
     /// Of rounds whose number a type does not hold.
     Wraps,
-    /// Of the first rounds, in which a number is below 0 that is divided.
+    /// Of rounds and threads in which a number that is divided is below 0.
     BelowZero,
 }
 

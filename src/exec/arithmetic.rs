@@ -142,9 +142,9 @@ impl Machine<'_> {
         self.integer_operation(op, x, y, scalar, span)
     }
 
-    /// Why a quotient or remainder in some rounds of a loop may be another than the floor that is taken for it, as far as
-    /// the symbols of the dividend tell: `(i - 1) % 3` is -1 where `i` is 0, and 0 if `i` is unsigned; an unsigned
-    /// number that begins in the upper half of its range may wrap.
+    /// Why a quotient or remainder may be another, in some rounds of a loop or some threads, than the floor that is taken
+    /// for it, as far as the symbols of the dividend tell: `(i - 1) % 3` is -1 where `i` is 0, and 0 if `i` is unsigned; an
+    /// unsigned number that begins in the upper half of its range may wrap.
     fn differs_from_floor(&self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Differs> {
         let by = y.as_constant().filter(|_| matches!(op, BinaryOp::Div | BinaryOp::Rem))?;
         let is_by_bits = by.unsigned_abs().is_power_of_two();

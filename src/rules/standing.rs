@@ -137,7 +137,7 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             of("the iteration number may be too large for its type here", vec![*span])
         }
         Doubt::MayDiffer(span, Differs::BelowZero) => {
-            of("what is divided here may be below 0 in the first iterations", vec![*span])
+            of("a dividend may be negative here, in some iterations or threads", vec![*span])
         }
         Doubt::Supposed(number) => of("its index rests on a value that was assumed", access(*number)),
         Doubt::Asynchronous(number) => {

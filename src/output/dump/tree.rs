@@ -40,7 +40,11 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
                 writeln!(out, "perhaps something else at {}, in late rounds", places.of(*span))
             }
             Event::MayDiffer { span, why: Differs::BelowZero } => {
-                writeln!(out, "perhaps something else at {}, in the first rounds", places.of(*span))
+                writeln!(
+                    out,
+                    "perhaps something else at {}, where what is divided is below 0",
+                    places.of(*span)
+                )
             }
             Event::CopyGroup { threads, .. } => writeln!(out, "copies become a group, {}", who(threads)),
             Event::CopyWait { threads, but: Some(but), .. } => {
