@@ -104,6 +104,7 @@ mod other_class;
 mod overload;
 mod own_object;
 mod packs;
+mod padding;
 mod parameters;
 mod partial;
 mod partial_order;

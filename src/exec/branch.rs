@@ -7,6 +7,7 @@ use super::condition::{Truth, listed};
 use super::instead::Instead;
 use super::join::Join;
 use super::machine::{Machine, Mode, State};
+use super::padding::only_pads;
 use super::select;
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
@@ -22,7 +23,7 @@ impl Machine<'_> {
             return self.host_branch(cond, then, otherwise);
         }
         let span = cond.span;
-        let (_, mut truth) = self.tested(cond, only_leaves(then));
+        let (_, mut truth) = self.tested(cond, only_leaves(then) || only_pads(then, otherwise));
         let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
         if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
             truth.forget_usual_side();
@@ -299,7 +300,9 @@ impl Machine<'_> {
                 .clone()
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
             (self.state.doubt, self.state.chosen) = (Some(why), false);
-            let (active, left) = (self.state.active, self.left_mark());
+            let may = before.and(if side { &truth.can_hold } else { &truth.can_fail });
+            let active = if may.is_empty() { before } else { may };
+            let left = self.left_mark();
             self.in_side(truth, side, true, |machine| machine.run_side(id, span, side, active, kind, run));
             let leaves = self.state.active.is_empty();
             let there = std::mem::replace(&mut self.state, start);

@@ -182,7 +182,7 @@ impl Machine<'_> {
     }
 
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
-    /// `continue`, `break`), so that an interior block does not take it.
+    /// `continue`, `break`) or pads, so that an interior block does not take it.
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
@@ -367,7 +367,7 @@ impl Machine<'_> {
             return None;
         }
         if strongest < Origin::Given {
-            return Some(!leaves);
+            return Some(!leaves && !self.is_of_first_blocks(difference, relation));
         }
         let mut sign = 0;
         for (id, factor) in difference.terms.iter().filter(|(id, _)| self.outgrown(*id) == strongest) {
@@ -389,9 +389,20 @@ impl Machine<'_> {
             sign = this;
         }
         let holds = relation.holds(sign);
-        // A lower bound given at run time (`i >= start`) looks like a size; only a branch that
-        // leaves tells `if (i >= n) return;` from it.
+        // A lower bound given at run time (`i >= start`) looks like a size; only a branch that leaves, or pads,
+        // tells `if (i >= n) return;` from it.
         if !holds && !leaves { None } else { Some(holds) }
+    }
+
+    /// Whether a comparison with places in the problem holds for few threads, and those of the first blocks only: in
+    /// `blockIdx.x * 16 + threadIdx.x - 1 < 0`, one thread of block 0.
+    fn is_of_first_blocks(&self, difference: &Int, relation: Relation) -> bool {
+        let shape = self.shape();
+        let mut factors = difference.terms.iter().map(|(_, factor)| factor.bounds(shape));
+        let grows = factors.all(|(low, _)| low > 0) && !relation.holds(1);
+        let base = difference.base.spread(shape);
+        let of_first = self.state.active.threads().filter(|thread| relation.holds(base[*thread])).count();
+        grows && of_first * 2 < self.state.active.threads().count()
     }
 
     /// What a symbol stands for where a guard lets one outgrow the other: in `blockIdx.x * tile + t < n`, the
