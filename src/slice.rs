@@ -182,6 +182,12 @@ impl Slice {
         self.needed.used(load)
     }
 
+    /// Whether a condition asks for nothing but what data decide for all threads.
+    #[must_use]
+    pub(crate) fn is_flag(&self, cond: &Expr, program: &Program) -> bool {
+        self.choices.is_flag(cond, program)
+    }
+
     /// Whether lanes vote on what data choose for each of them.
     #[must_use]
     pub(crate) fn is_vote_on_data(&self, cond: &Expr, program: &Program) -> bool {

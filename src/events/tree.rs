@@ -300,6 +300,11 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
+    /// Whether it is made of what is read there.
+    pub(crate) fn is_update(&self) -> bool {
+        matches!(self, Stored::Update { .. } | Stored::UpdateOf { .. })
+    }
+
     /// Whether all lanes of a warp make the same of what is read there, and one update is what is meant.
     pub(crate) fn is_alike_update(&self) -> bool {
         matches!(self, Stored::Update { alike: true } | Stored::UpdateOf { alike: true, .. })

@@ -13,6 +13,7 @@ use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Asks, Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
+use crate::slice::Slice;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -30,7 +31,7 @@ impl Machine<'_> {
         }
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
-        if !truth.decided && truth.uniform && truth.asks == Asks::Hidden && self.is_vote_on_data(cond) {
+        if !truth.decided && truth.uniform && !truth.is_choice && self.is_alike_by_data(cond) {
             (truth.asks, truth.is_choice) = (Asks::Data, true);
         }
         if self.may_part(&truth) {
@@ -59,9 +60,12 @@ impl Machine<'_> {
         });
     }
 
-    /// Whether lanes vote on what data choose for each of them.
-    fn is_vote_on_data(&self, cond: &Expr) -> bool {
-        self.frame().is_some_and(|it| it.slice.is_vote_on_data(cond, self.program))
+    /// Whether data decide a condition that has one answer for all threads: lanes vote on what data choose for each of
+    /// them, or threads find data in a shared variable.
+    fn is_alike_by_data(&self, cond: &Expr) -> bool {
+        let decides =
+            |slice: &Slice| slice.is_vote_on_data(cond, self.program) || slice.is_flag(cond, self.program);
+        self.frame().is_some_and(|it| decides(&it.slice))
     }
 
     /// Whether threads part at a condition, or may.

@@ -116,6 +116,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {
             note(&mut found, first, first, update(first, &interval), around);
+            note(&mut found, first, first, contend(first, &interval, shape), around);
             for second in &steps[at + 1..] {
                 note(&mut found, first, second, meet(first, second, &interval, shape), around);
                 note(&mut found, first, second, meet_in_warp(first, second, &interval), around);
@@ -160,7 +161,7 @@ fn note(
         between,
         choice,
         first_is_chosen,
-        is_update: std::ptr::eq(first, second),
+        is_update: std::ptr::eq(first, second) && first.event.stored.is_update(),
         sets_flag: is_constant(first) && reads(second) || is_constant(second) && reads(first),
         across: interval.across,
         assumptions,
@@ -379,11 +380,25 @@ fn meet_byte(
     })
 }
 
+/// Two threads of different warps that write different values to one place by one statement, where data choose the threads.
+fn contend(step: &Step<'_>, interval: &Interval, shape: Shape) -> Option<Meeting> {
+    let Place::Known(offsets) = &step.place else { return None };
+    let (stored, bytes) = (&step.event.stored, step.access.bytes?);
+    let differ = |one: usize, other: usize| {
+        one / 32 != other / 32
+            && interval.phases[one] == interval.phases[other]
+            && offsets[one] == offsets[other]
+            && stored.differs(one, stored, other, bytes, shape)
+    };
+    let is_chosen = step.is_chosen && step.access.op == AccessOp::Store && !step.access.is_atomic();
+    let threads = is_chosen.then(|| meet_byte(step, offsets, step, offsets, differ)).flatten()?;
+    Some((threads, Choice::Threads, true))
+}
+
 /// Two threads that change one place by one statement, where data choose the place or the threads.
 fn update(step: &Step<'_>, interval: &Interval) -> Option<Meeting> {
     let stored = &step.event.stored;
-    let is_update = matches!(stored, Stored::Update { .. } | Stored::UpdateOf { .. });
-    if step.access.op != AccessOp::Store || !is_update {
+    if step.access.op != AccessOp::Store || !stored.is_update() {
         return None;
     }
     let counts =

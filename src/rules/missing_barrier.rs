@@ -96,6 +96,10 @@ pub(super) static RULE: Rule = Rule {
     docs: include_str!("missing_barrier.rs"),
 };
 
+/// The advice where two threads write different values in one statement.
+const ONE_STATEMENT: &str = "let one thread write it, or combine what the threads write with an atomic, such as `atomicMax`: no \
+     barrier can stand between writes of one statement";
+
 /// Finds pairs of accesses that nothing orders: one finding for each array and each way.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, bool)> = Vec::new();
@@ -190,7 +194,11 @@ impl Pair<'_> {
         let others: Vec<(Span, Span)> = others.iter().map(|it| Ways::of(it).places(trace)).collect();
         let may_stand = |place| !trace.is_parted(place);
         let (rounds, of_block) = ((self.across, self.round), ("__syncthreads()", who));
-        let (help, fix) = fact::barrier(case, (places, &others), rounds, of_block, &may_stand);
+        let is_one_statement = places.0 == places.1 && self.across.is_none() && self.round.is_none();
+        let (help, fix) = match is_one_statement {
+            true => (ONE_STATEMENT.to_owned(), None),
+            false => fact::barrier(case, (places, &others), rounds, of_block, &may_stand),
+        };
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
             labels,

@@ -28,17 +28,34 @@ pub(super) enum Change<'a> {
     Anyhow,
 }
 
-/// What is written to an element of an array: the element, and the value.
-pub(super) type Written<'a> = (&'a Expr, &'a Expr);
+/// What is written to a variable, or to an element of an array.
+pub(super) struct Written<'a> {
+    /// Where.
+    pub place: &'a Expr,
+    /// The value.
+    pub value: &'a Expr,
+    /// Whether it is all that is there then, as with `=`.
+    pub is_whole: bool,
+}
+
+/// The array that an element is of; what is no element itself.
+pub(super) fn array_of(mut element: &Expr) -> Option<LocalId> {
+    while let ExprKind::Index(base, _) = &element.kind {
+        element = base;
+    }
+    variable_of(element)
+}
 
 /// What becomes of all of them.
 pub(super) struct Changes<'a> {
     /// By variable.
     pub of: FxHashMap<LocalId, Vec<Change<'a>>>,
-    /// What is written to elements of arrays.
+    /// What is written to variables and to elements of arrays.
     pub written: Vec<Written<'a>>,
     /// The variables in shared memory.
     pub shared: Vec<LocalId>,
+    /// Those of them that are arrays of one dimension, whose elements go by no other name: no pointer to one is made.
+    pub rows: FxHashSet<LocalId>,
 }
 
 impl<'a> Changes<'a> {
@@ -48,7 +65,12 @@ impl<'a> Changes<'a> {
         params: &FxHashSet<LocalId>,
         program: &Program,
     ) -> Option<Changes<'a>> {
-        let mut found = Changes { of: FxHashMap::default(), written: Vec::new(), shared: Vec::new() };
+        let mut found = Changes {
+            of: FxHashMap::default(),
+            written: Vec::new(),
+            shared: Vec::new(),
+            rows: FxHashSet::default(),
+        };
         find_changes(body, params, program, &mut found).then_some(found)
     }
 }
@@ -96,13 +118,17 @@ fn find_changes<'a>(
             }
         };
         match &expr.kind {
-            ExprKind::Assign(_, target, value) => {
+            ExprKind::Assign(op, target, value) => {
                 change(target, Change::To(value));
-                found
-                    .written
-                    .extend(matches!(target.kind, ExprKind::Index(..)).then_some((&**target, &**value)));
+                let is_named = matches!(target.kind, ExprKind::Index(..) | ExprKind::Local(_));
+                let written = Written { place: target, value, is_whole: op.is_none() };
+                found.written.extend(is_named.then_some(written));
             }
             ExprKind::Step { target, .. } => change(target, Change::Step),
+            ExprKind::AddressOf(target) if matches!(target.kind, ExprKind::Index(..)) => {
+                array_of(target).inspect(|array| _ = found.rows.remove(array));
+            }
+            ExprKind::Local(local) => _ = found.rows.remove(local),
             ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
                 change(target, Change::Anyhow);
             }
@@ -130,10 +156,16 @@ fn find_changes<'a>(
             expr.kind,
             ExprKind::Conditional(..) | ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..)
         );
+        let own_array = match &expr.kind {
+            ExprKind::Index(base, _) => Some(&**base).filter(|base| variable_of(base).is_some()),
+            _ => None,
+        };
         children(expr, &mut |child| {
             let mut guard = guard.clone();
             guard.is_opaque |= parts;
-            exprs.push((child, guard));
+            if !own_array.is_some_and(|array| std::ptr::eq(array, child)) {
+                exprs.push((child, guard));
+            }
         });
     }
     true
@@ -153,6 +185,9 @@ fn declare<'a>(declaration: &'a Declaration, found: &mut Changes<'a>) {
     match &declaration.ty {
         _ if declaration.storage.is_shared() => {
             found.shared.push(local);
+            let is_row =
+                matches!(&declaration.ty, Type::Array(of, Some(_)) if !matches!(**of, Type::Array(..)));
+            found.rows.extend(is_row.then_some(local));
         }
         // Its constructor may give it anything.
         Type::Named(_) if declaration.init.is_none() => {

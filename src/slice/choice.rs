@@ -5,7 +5,7 @@
 //! if (v > limit)               data: any thread may come here, alone or with others
 //! if (i < n && v > limit)      likewise; a bound keeps out the threads beyond it at the most
 //! if (s[t + 16] > s[t])        data: any thread may have the larger one
-//! s[t] = in[i]; if (s[t] > 0)  data, as `in[i]` is
+//! s[t] = in[i]; if (s[t] > 0)  data, as `in[i]` is, where nothing else is ever put into `s`
 //! v = i < n ? in[i] : 0;       data, as in a launch with large `n`
 //! if (rank == 0)               no: the number tells one thread from the others
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
@@ -13,10 +13,13 @@
 //!
 //! A value is data if it is read from global memory through a parameter of the kernel, or computed from such values,
 //! constants and parameters. Shared memory, shuffles, votes and atomics do not count, because threads use them to
-//! agree with each other; but which of two elements is larger, each thread finds for itself. Two data compared for equality may single out one thread, such as the one with the maximum,
-//! and do not count either.
+//! agree with each other; but which of two elements is larger, each thread finds for itself. Two data compared for
+//! equality may single out one thread, such as the one with the maximum, and do not count either.
+//!
+//! A condition on a shared variable has one answer for all threads. Data decide which, if the variable gets nothing but
+//! literals and data: `if (t == 0) go = in[b];`.
 
-use super::changes::{Change, Changes, Written, is_still, variable_of};
+use super::changes::{Change, Changes, Written, array_of, is_still, variable_of};
 use super::computes;
 use crate::builtins::{self, Coordinate, Kind};
 use crate::ir::program::Program;
@@ -29,6 +32,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 enum Made {
     /// Constants and parameters: all threads have the same.
     Given,
+    /// What all threads read from one place of global memory, or make of that.
+    Same,
     /// Those, and the numbers of threads, blocks and rounds.
     Number,
     /// What a thread reads from global memory, and what is the same for all.
@@ -39,6 +44,8 @@ enum Made {
     Pointer,
     /// A shared variable, or a part of one.
     Shared,
+    /// A shared variable that gets nothing but literals and data.
+    Flag,
     /// An element of a shared array, which the thread's number tells.
     Element,
     /// The same of an array that threads fill with data, each its own element.
@@ -54,22 +61,32 @@ impl Made {
 
     /// Whether it is in shared memory.
     fn is_shared(self) -> bool {
-        self == Made::Shared || self.is_element()
+        matches!(self, Made::Shared | Made::Flag) || self.is_element()
+    }
+
+    /// Whether all threads have the same.
+    fn is_alike(self) -> bool {
+        matches!(self, Made::Given | Made::Same)
     }
 
     /// What is made of two.
     fn and(self, other: Made) -> Made {
-        use Made::{Data, Element, Given, Mixed, Number, Other, OwnElement, Pointer};
+        use Made::{Data, Mixed, Number, Other, Pointer, Same, Shared};
         match (self, other) {
             (a, b) if a == b => a,
-            (Given, made @ (Number | Data | Mixed | Pointer | Element | OwnElement))
-            | (made @ (Number | Data | Mixed | Pointer | Element | OwnElement), Given) => made,
+            (alike, Same) | (Same, alike) if alike.is_alike() => Same,
+            (alike, made) | (made, alike) if alike.is_alike() && made != Shared => made,
             (Pointer, Number | Data | Mixed) | (Number | Data | Mixed, Pointer) => Pointer,
             (Number | Data | Mixed, Number | Data | Mixed) => Mixed,
             _ => Other,
         }
     }
 }
+
+/// What becomes of each variable.
+type ByVariable<'a> = FxHashMap<LocalId, Vec<Change<'a>>>;
+/// The shared arrays that threads fill with data: whether they hold nothing else.
+type Filled = FxHashMap<LocalId, bool>;
 
 /// What the variables of a kernel are made of.
 #[derive(Debug, Default)]
@@ -81,8 +98,8 @@ pub(super) struct Choices {
     params: FxHashSet<LocalId>,
     /// Those of them that are never assigned to.
     fixed: FxHashSet<LocalId>,
-    /// The shared arrays that threads fill with data, each its own element.
-    filled: FxHashSet<LocalId>,
+    /// The shared arrays that threads fill with data, each its own element: whether they hold nothing else.
+    filled: Filled,
     /// Variables that hold a condition: whether data choose, or a bound does.
     conditions: FxHashMap<LocalId, bool>,
 }
@@ -96,7 +113,7 @@ impl Choices {
         };
         found.given.extend(function.template_params.iter().map(|param| param.name.clone()));
         let params: FxHashSet<LocalId> = function.params.iter().map(|param| param.local).collect();
-        let Some(Changes { of: changes, written, shared }) = Changes::of(body, &params, program) else {
+        let Some(Changes { of: changes, written, shared, rows }) = Changes::of(body, &params, program) else {
             return Choices::default();
         };
         found.made.extend(shared.into_iter().map(|local| (local, Made::Shared)));
@@ -112,9 +129,11 @@ impl Choices {
         found.params = params;
         let given = found.made.clone();
         found.settle(&changes, program);
-        found.filled = written.iter().filter_map(|it| found.filled_by(*it, program)).collect();
-        if !found.filled.is_empty() {
+        let flags = found.find_flags(&written, &changes, program);
+        found.filled = found.find_filled(&written, &rows, program);
+        if !found.filled.is_empty() || !flags.is_empty() {
             found.made = given;
+            found.made.extend(flags.into_iter().map(|local| (local, Made::Flag)));
             found.settle(&changes, program);
         }
         found.conditions = found.find_conditions(&changes, program);
@@ -122,11 +141,7 @@ impl Choices {
     }
 
     /// Variables that get nothing but one condition.
-    fn find_conditions(
-        &self,
-        changes: &FxHashMap<LocalId, Vec<Change<'_>>>,
-        program: &Program,
-    ) -> FxHashMap<LocalId, bool> {
+    fn find_conditions(&self, changes: &ByVariable<'_>, program: &Program) -> FxHashMap<LocalId, bool> {
         let of = |(local, changes): (&LocalId, &Vec<Change<'_>>)| {
             let [Change::To(cond)] = changes.as_slice() else { return None };
             let is_condition = matches!(&cond.kind, ExprKind::Binary(op, ..) if is_relation(*op));
@@ -136,7 +151,7 @@ impl Choices {
     }
 
     /// Finds what each variable is made of: it is known once all that it gets is.
-    fn settle(&mut self, changes: &FxHashMap<LocalId, Vec<Change<'_>>>, program: &Program) {
+    fn settle(&mut self, changes: &ByVariable<'_>, program: &Program) {
         let mut open: Vec<(&LocalId, &Vec<Change<'_>>)> = changes.iter().collect();
         open.retain(|(local, _)| !self.made.contains_key(local));
         // Most variables are made of those that are declared before them.
@@ -156,15 +171,46 @@ impl Choices {
         }
     }
 
-    /// The shared array to whose element each thread writes data.
-    fn filled_by(&self, (element, value): Written<'_>, program: &Program) -> Option<LocalId> {
+    /// The shared arrays to whose elements each thread writes data.
+    fn find_filled(&self, written: &[Written<'_>], rows: &FxHashSet<LocalId>, program: &Program) -> Filled {
         let made = |expr: &Expr| self.value(expr, None, program);
-        let is_own = made(element) == Some(Made::Element);
-        let mut array = element;
-        while let ExprKind::Index(base, _) = &array.kind {
-            array = base;
-        }
-        variable_of(array).filter(|_| is_own && matches!(made(value), Some(Made::Data | Made::Mixed)))
+        let is_own = |it: &Written<'_>| made(it.place) == Some(Made::Element);
+        let data = |it: &Written<'_>| matches!(made(it.value), Some(Made::Data | Made::Mixed));
+        let array = |it: &Written<'_>| array_of(it.place);
+        let filled = written.iter().filter(|it| is_own(it) && data(it)).filter_map(array);
+        let holds_more = |it: &Written<'_>| {
+            let is_plain = matches!(made(it.value), Some(Made::Data)) || is_literal(it.value);
+            !(it.is_whole && is_own(it) && is_plain)
+        };
+        let only = |local: LocalId| {
+            let mut of_it = written.iter().filter(|it| array(it) == Some(local));
+            rows.contains(&local) && !of_it.any(holds_more)
+        };
+        filled.map(|local| (local, only(local))).collect()
+    }
+
+    /// The shared variables that get nothing but literals, of which there are several, and data.
+    fn find_flags(
+        &self,
+        written: &[Written<'_>],
+        changes: &ByVariable<'_>,
+        program: &Program,
+    ) -> Vec<LocalId> {
+        let is_data =
+            |value: &Expr| matches!(self.value(value, None, program), Some(Made::Data | Made::Same));
+        let is_flag = |local: &LocalId| {
+            let own = |it: &&Written<'_>| matches!(it.place.kind, ExprKind::Local(of) if of == *local);
+            let all: Vec<&Written<'_>> = written.iter().filter(own).collect();
+            let literals = all.iter().filter(|it| is_literal(it.value)).map(|it| &it.value.kind);
+            let (first, mut literals) = (literals.clone().next(), literals);
+            let is_plain = |it: &&Written<'_>| it.is_whole && (is_data(it.value) || is_literal(it.value));
+            // Nothing else changes it.
+            changes.get(local).is_some_and(|changes| changes.len() == all.len())
+                && all.iter().all(is_plain)
+                && (literals.any(|it| Some(it) != first) || all.iter().any(|it| is_data(it.value)))
+        };
+        let shared = self.made.iter().filter(|(_, made)| **made == Made::Shared);
+        shared.map(|(local, _)| *local).filter(is_flag).collect()
     }
 
     fn of_changes(&self, local: LocalId, changes: &[Change<'_>], program: &Program) -> Option<Made> {
@@ -174,7 +220,7 @@ impl Choices {
                 Change::To(value) => self.value(value, Some(local), program)?,
                 Change::Step => Made::Number,
                 Change::AsLongAs(cond) => match self.value(cond, Some(local), program)? {
-                    made @ (Made::Given | Made::Number) => made,
+                    made @ (Made::Given | Made::Same | Made::Number) => made,
                     // Each thread stays in the loop for as long as its own data say.
                     Made::Data | Made::Mixed | Made::OwnElement => Made::Mixed,
                     _ => Made::Other,
@@ -205,8 +251,8 @@ impl Choices {
                 (a, b) => a.and(b),
             },
             ExprKind::Conditional(cond, a, b) => match (value(cond)?, value(a)?, value(b)?) {
-                (Made::Number, Made::Data, Made::Given | Made::Data)
-                | (Made::Number, Made::Given, Made::Data)
+                (Made::Number, Made::Data, Made::Given | Made::Same | Made::Data)
+                | (Made::Number, Made::Given | Made::Same, Made::Data)
                     if self.is_bound(cond, program) =>
                 {
                     Made::Data
@@ -214,14 +260,17 @@ impl Choices {
                 (cond, a, b) => cond.and(a).and(b),
             },
             ExprKind::Index(base, index) if is_still(index) => match (place(value(base)?), value(index)?) {
-                (Made::Shared, Made::Number) if self.is_filled(base) => Made::OwnElement,
-                (Made::Shared, Made::Number) => Made::Element,
+                (Made::Shared, Made::Number) => match self.is_filled(base) {
+                    Some(true) => Made::Data,
+                    Some(false) => Made::OwnElement,
+                    None => Made::Element,
+                },
                 // All threads read one place.
-                (Made::Data, _) if self.is_alike(base) && self.is_alike(index) => Made::Given,
+                (Made::Data, _) if self.is_alike(base) && self.is_alike(index) => Made::Same,
                 (made, _) => made,
             },
             ExprKind::Deref(pointer) if is_still(pointer) => match place(value(pointer)?) {
-                Made::Data if self.is_alike(pointer) => Made::Given,
+                Made::Data if self.is_alike(pointer) => Made::Same,
                 made => made,
             },
             ExprKind::AddressOf(place) => match &place.kind {
@@ -263,7 +312,7 @@ impl Choices {
         match &expr.kind {
             ExprKind::Int(..) | ExprKind::SizeofType(_) => true,
             ExprKind::Local(local) => {
-                self.made.get(local) == Some(&Made::Given) || self.fixed.contains(local)
+                self.made.get(local).is_some_and(|made| made.is_alike()) || self.fixed.contains(local)
             }
             ExprKind::Member { base, arrow: false, args: None, .. } => match &base.kind {
                 ExprKind::Path(path) => Coordinate::of(&path.name).is_some_and(|it| it != Coordinate::Thread),
@@ -285,8 +334,8 @@ impl Choices {
             ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => {
                 let made = |expr: &Expr| self.value(expr, None, program);
                 match (made(a), made(b)) {
-                    (Some(Made::Number), Some(Made::Given)) => self.names_a_parameter(b),
-                    (Some(Made::Given), Some(Made::Number)) => self.names_a_parameter(a),
+                    (Some(Made::Number), Some(bound)) if bound.is_alike() => self.names_a_parameter(b),
+                    (Some(bound), Some(Made::Number)) if bound.is_alike() => self.names_a_parameter(a),
                     _ => false,
                 }
             }
@@ -300,17 +349,30 @@ impl Choices {
         found
     }
 
-    /// Whether what an index is of is an array, or a row of one, that threads fill with data.
-    fn is_filled(&self, base: &Expr) -> bool {
+    /// Whether what an index is of is an array, or a row of one, that threads fill with data: and with nothing else.
+    fn is_filled(&self, base: &Expr) -> Option<bool> {
         match &base.kind {
             ExprKind::Index(base, _) => self.is_filled(base),
-            _ => variable_of(base).is_some_and(|array| self.filled.contains(&array)),
+            _ => self.filled.get(&variable_of(base)?).copied(),
         }
     }
 
     /// Whether data choose which threads a condition holds for.
     pub(super) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
         self.chooses(cond, program) == Some(true)
+    }
+
+    /// Whether a condition asks for nothing but what data decide for all threads.
+    pub(super) fn is_flag(&self, cond: &Expr, program: &Program) -> bool {
+        match &cond.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.is_flag(inner, program),
+            ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, a, b) => {
+                self.is_flag(a, program) && self.is_flag(b, program)
+            }
+            ExprKind::Binary(op, a, b) if is_relation(*op) && is_literal(b) => self.is_flag(a, program),
+            ExprKind::Binary(op, a, b) if is_relation(*op) && is_literal(a) => self.is_flag(b, program),
+            _ => matches!(self.value(cond, None, program), Some(Made::Flag | Made::Same)),
+        }
     }
 
     /// Whether lanes vote on what data choose for each of them: it may come out either way.
@@ -345,7 +407,7 @@ impl Choices {
                 ExprKind::Binary(op, a, b) if is_relation(*op) => open.extend([&**a, &**b]),
                 _ => match self.value(expr, None, program).unwrap_or(Made::Other) {
                     made if of_data(made) => found = true,
-                    Made::Given | Made::Number => {}
+                    Made::Given | Made::Same | Made::Number => {}
                     _ => return false,
                 },
             }
@@ -357,6 +419,7 @@ impl Choices {
     fn chooses(&self, cond: &Expr, program: &Program) -> Option<bool> {
         use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
         let made = |expr: &Expr| self.value(expr, None, program).unwrap_or(Made::Other);
+        let is_number = |made: Made| made.is_alike() || made == Made::Number;
         match &cond.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.chooses(inner, program),
             ExprKind::Local(local) if self.conditions.contains_key(local) => {
@@ -377,14 +440,15 @@ impl Choices {
                 }
                 // `s[t + 16] > s[t]`: each thread has two of its own to compare.
                 (a, b) if a.is_element() && b.is_element() => matches!(op, Lt | Gt).then_some(true),
-                (Made::Data, Made::Given | Made::Data) | (Made::Given, Made::Data) => Some(true),
-                (Made::Given | Made::Number, Made::Given | Made::Number) => Some(false),
+                (Made::Data, Made::Data) => Some(true),
+                (Made::Data, alike) | (alike, Made::Data) if alike.is_alike() => Some(true),
+                (a, b) if is_number(a) && is_number(b) => Some(false),
                 _ => None,
             },
             // What is asked for by a parameter may be there once.
             ExprKind::Binary(op @ (Eq | Ne), a, b) => match (made(a), made(b)) {
-                (Made::Data, Made::Given) => (*op == Ne || is_literal(b)).then_some(true),
-                (Made::Given, Made::Data) => (*op == Ne || is_literal(a)).then_some(true),
+                (Made::Data, alike) if alike.is_alike() => (*op == Ne || is_literal(b)).then_some(true),
+                (alike, Made::Data) if alike.is_alike() => (*op == Ne || is_literal(a)).then_some(true),
                 _ => None,
             },
             _ => (made(cond) == Made::Data).then_some(true),
