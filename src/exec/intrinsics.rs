@@ -11,7 +11,7 @@ use crate::builtins::{self, Kind};
 use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
-use crate::ir::namespace::meant;
+use crate::ir::namespace::{Named, is_where_said, meant};
 use crate::ir::{Expr, ExprKind, Path, Scalar};
 use crate::slice::is_own_place;
 use crate::source::Span;
@@ -34,7 +34,7 @@ impl Machine<'_> {
             }
             Some(Meant::Cuda) | None => {}
         }
-        if maths.is_none() && self.computes_by_itself(kind, path, args) {
+        if maths.is_none() && self.is_of_program(kind, path, args) {
             return None;
         }
         if kind == Kind::AtomicFence && self.mode == Mode::Device && self.program.functions(name).is_empty() {
@@ -94,9 +94,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a function that computes is one of the program.
-    fn computes_by_itself(&mut self, kind: Kind, path: &Path, args: &[Expr]) -> bool {
-        let is_computed = matches!(
+    /// Whether a function that computes, waits, or names a group is one of the program.
+    fn is_of_program(&mut self, kind: Kind, path: &Path, args: &[Expr]) -> bool {
+        let may_be = matches!(
             kind,
             Kind::Same
                 | Kind::Absolute
@@ -106,7 +106,20 @@ impl Machine<'_> {
                 | Kind::Floor
                 | Kind::Vector
         );
-        is_computed
+        let may_wait = matches!(
+            kind,
+            Kind::BlockBarrier | Kind::WarpBarrier | Kind::GroupBarrier | Kind::ThisBlock | Kind::ThisGrid
+        );
+        if may_wait && !self.program.functions(&path.name).is_empty() {
+            let own = self.frame().and_then(|frame| frame.function.owner.clone());
+            let from = self.namespace();
+            let chosen = self.choose_functions(path, args);
+            return chosen.iter().any(|function| match &function.owner {
+                Some(class) => path.qualifiers.is_empty() && Some(class) == own.as_ref(),
+                None => is_where_said(function.namespace(), path, &from),
+            });
+        }
+        may_be
             && !self.program.functions(&path.name).is_empty()
             && !self.choose_functions(path, args).is_empty()
     }

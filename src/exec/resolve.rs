@@ -5,7 +5,7 @@ use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, UNSEEN_NAME, Unknown, Variation};
-use crate::ir::namespace::Namespace;
+use crate::ir::namespace::{Named, Namespace, is_where_said};
 use crate::ir::{Alias, Declaration, Function, Name, Path, Record, Scalar, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -378,7 +378,7 @@ impl Machine<'_> {
             }
         }
         match &**name {
-            "warpSize" => return Some(Value::int(32)),
+            "warpSize" if !self.is_defined_again(path) => return Some(Value::int(32)),
             "INT_MAX" => return Some(Value::int(i64::from(i32::MAX))),
             "CHAR_BIT" => return Some(Value::int(8)),
             _ => {}
@@ -402,6 +402,13 @@ impl Machine<'_> {
             return Some(self.function_named(path));
         }
         None
+    }
+
+    /// Whether the program gives a name of CUDA's a value of its own, in some namespace.
+    fn is_defined_again(&self, path: &Path) -> bool {
+        let from = self.namespace();
+        let meant = self.program.variable_meant(path, &from);
+        meant.is_some_and(|it| it.init.is_some() && is_where_said(it.namespace(), path, &from))
     }
 
     /// `is_small<T>`, a constant that is a template; none for anything else. Of one that is specialised in

@@ -8,7 +8,7 @@
 //! followed: if none of these exists, any item of that name may be meant, first of all those whose
 //! namespace ends in `detail`. Of `std::array` that is not so: no other `array` is meant.
 
-use super::{Alias, Declaration, Function, Name, Record, TemplateArg};
+use super::{Alias, Declaration, Function, Name, Path, Record, TemplateArg};
 use std::sync::Arc;
 
 /// The namespaces around an item, outermost first. Unnamed and inline ones do not count.
@@ -96,6 +96,14 @@ pub(crate) fn meant<'i, 'p, T: Named>(
     items.iter().filter(move |item| {
         is_best(item) && standard.is_none_or(|place| self::rank(item.namespace(), place, from) > 0)
     })
+}
+
+/// Whether a path in the namespace `from` leads to this one, by what is written and no `using`.
+pub(crate) fn is_where_said(namespace: &[Name], path: &Path, from: &[Name]) -> bool {
+    let said: Vec<&Name> = path.qualifiers.iter().map(|(name, _)| name).collect();
+    let Some(around) = namespace.len().checked_sub(said.len()) else { return false };
+    let (outer, inner) = namespace.split_at(around);
+    inner.iter().eq(said) && (if path.global { outer.is_empty() } else { from.starts_with(outer) })
 }
 
 #[cfg(test)]

@@ -86,9 +86,13 @@ impl Macros {
 
     /// Defines or undefines (`None`) a name from byte `from` on.
     pub(crate) fn set(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
-        if is_owned(name) {
-            return;
+        if !is_owned(name) {
+            self.set_in_any_case(name, from, definition);
         }
+    }
+
+    /// The same, whether CUDA gives the name its meaning or not.
+    pub(crate) fn set_in_any_case(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
         let version = Version { from, definition };
         match self.table.get_mut(name) {
             Some(entry) if entry.now.from == from => entry.now = version,
@@ -198,8 +202,8 @@ impl Macros {
     }
 }
 
-/// Whether CUDA gives the word its meaning. Compatibility headers define such words away
-/// for other compilers; no such definition is ever followed.
+/// Whether CUDA gives the word its meaning. Compatibility headers define such words away for other compilers, under
+/// conditions of which it may not be known that they fail; no such definition is followed.
 pub(crate) fn is_owned(name: &str) -> bool {
     match name.as_bytes().first() {
         Some(b'_' | b'b' | b'd' | b'g' | b't' | b'w') => {

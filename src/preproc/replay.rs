@@ -211,7 +211,11 @@ impl<'r> Replay<'r> {
         match &directive.kind {
             DirectiveKind::Define(define) => {
                 let place = MacroRef { file: top.number, index };
-                self.macros.set(&define.name, self.from, Some(place));
+                match top.number == 0 && top.taken.is_empty() {
+                    // The file itself says so, under no condition: every compiler takes it.
+                    true => self.macros.set_in_any_case(&define.name, self.from, Some(place)),
+                    false => self.macros.set(&define.name, self.from, Some(place)),
+                }
             }
             DirectiveKind::Undef(name) => {
                 let name = file.file.text.get(name.clone()).unwrap_or("");

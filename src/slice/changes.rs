@@ -108,49 +108,8 @@ fn find_changes<'a>(
         own_stmts(stmt, &mut |inner| stmts.push((inner, guard.clone())));
     }
     while let Some((expr, guard)) = exprs.pop() {
-        let mut change = |target: &Expr, change: Change<'a>| {
-            if let Some(local) = variable_of(target) {
-                let is_step = matches!(change, Change::Step);
-                let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guard.is_opaque);
-                let all = found.of.entry(local).or_default();
-                all.push(if is_whole { change } else { Change::Anyhow });
-                all.extend(guard.loops.iter().filter(|_| !is_step).map(|cond| Change::AsLongAs(cond)));
-            }
-        };
-        match &expr.kind {
-            ExprKind::Assign(op, target, value) => {
-                change(target, Change::To(value));
-                let is_named = matches!(target.kind, ExprKind::Index(..) | ExprKind::Local(_));
-                let written = Written { place: target, value, is_whole: op.is_none() };
-                found.written.extend(is_named.then_some(written));
-            }
-            ExprKind::Step { target, .. } => change(target, Change::Step),
-            ExprKind::AddressOf(target) if matches!(target.kind, ExprKind::Index(..)) => {
-                array_of(target).inspect(|array| _ = found.rows.remove(array));
-            }
-            ExprKind::Local(local) => _ = found.rows.remove(local),
-            ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
-                change(target, Change::Anyhow);
-            }
-            ExprKind::Call { callee, args } => {
-                let is_known = match &callee.kind {
-                    ExprKind::Path(path) => {
-                        let is_own =
-                            builtins::kind(&path.name).is_some() && program.functions(&path.name).is_empty();
-                        is_own || computes(&path.name, program, true)
-                    }
-                    _ => false,
-                };
-                for arg in args.iter().filter(|_| !is_known) {
-                    change(arg, Change::Anyhow);
-                }
-                if let ExprKind::Member { base, .. } = &callee.kind {
-                    change(base, Change::Anyhow);
-                }
-            }
-            ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| change(target, Change::Anyhow)),
-            ExprKind::Lambda(_) | ExprKind::Damaged | ExprKind::Unsupported(_) => return false,
-            _ => {}
+        if !note_change(expr, &guard, program, found) {
+            return false;
         }
         let parts = matches!(
             expr.kind,
@@ -167,6 +126,55 @@ fn find_changes<'a>(
                 exprs.push((child, guard));
             }
         });
+    }
+    true
+}
+
+/// What one expression changes by itself. False where that cannot be told.
+fn note_change<'a>(expr: &'a Expr, guard: &Guard<'a>, program: &Program, found: &mut Changes<'a>) -> bool {
+    let mut change = |target: &Expr, change: Change<'a>| {
+        if let Some(local) = variable_of(target) {
+            let is_step = matches!(change, Change::Step);
+            let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guard.is_opaque);
+            let all = found.of.entry(local).or_default();
+            all.push(if is_whole { change } else { Change::Anyhow });
+            all.extend(guard.loops.iter().filter(|_| !is_step).map(|cond| Change::AsLongAs(cond)));
+        }
+    };
+    match &expr.kind {
+        ExprKind::Assign(op, target, value) => {
+            change(target, Change::To(value));
+            let is_named = matches!(target.kind, ExprKind::Index(..) | ExprKind::Local(_));
+            let written = Written { place: target, value, is_whole: op.is_none() };
+            found.written.extend(is_named.then_some(written));
+        }
+        ExprKind::Step { target, .. } => change(target, Change::Step),
+        ExprKind::AddressOf(target) if matches!(target.kind, ExprKind::Index(..)) => {
+            array_of(target).inspect(|array| _ = found.rows.remove(array));
+        }
+        ExprKind::Local(local) => _ = found.rows.remove(local),
+        ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
+            change(target, Change::Anyhow);
+        }
+        ExprKind::Call { callee, args } => {
+            let is_known = match &callee.kind {
+                ExprKind::Path(path) => {
+                    let is_own =
+                        builtins::kind(&path.name).is_some() && program.functions(&path.name).is_empty();
+                    is_own || computes(&path.name, program, true)
+                }
+                _ => false,
+            };
+            for arg in args.iter().filter(|_| !is_known) {
+                change(arg, Change::Anyhow);
+            }
+            if let ExprKind::Member { base, .. } = &callee.kind {
+                change(base, Change::Anyhow);
+            }
+        }
+        ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| change(target, Change::Anyhow)),
+        ExprKind::Lambda(_) | ExprKind::Damaged | ExprKind::Unsupported(_) => return false,
+        _ => {}
     }
     true
 }
