@@ -131,14 +131,14 @@ pub fn find(arguments: &[PathBuf], context: &[PathBuf], skip: &dyn Fn(&Path, boo
 /// A file as a walk through its folder would take it, if it would.
 #[must_use]
 pub fn as_found(path: &Path) -> Option<Candidate> {
-    let only_if_cuda = Kind::of(path)? == Kind::Header;
+    let only_if_cuda = Kind::of(path)? != Kind::Cuda;
     Some(Candidate { path: path.to_path_buf(), only_if_cuda, context: false })
 }
 
 /// Whether a candidate is to be looked at if it holds these bytes.
 #[must_use]
 pub fn is_wanted(candidate: &Candidate, bytes: &[u8]) -> bool {
-    !candidate.only_if_cuda || holds_cuda_word(bytes, |word| word.concat())
+    !candidate.only_if_cuda || holds_cuda_word(&candidate.path, bytes, |word| word.concat())
 }
 
 /// Reads a candidate; `None` when it turns out not to be CUDA.
@@ -149,7 +149,7 @@ pub fn read(candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
     let path = &candidate.path;
     let bytes = regular::bytes(path)?;
     if is_utf16(&bytes) {
-        let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes, |word| word.join("\0"));
+        let wanted = !candidate.only_if_cuda || holds_cuda_word(path, &bytes, |word| word.join("\0"));
         return if wanted { Err(Problem::Utf16(path.clone())) } else { Ok(None) };
     }
     Ok(is_wanted(candidate, &bytes).then_some(bytes))
@@ -165,9 +165,12 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether a text holds a word of CUDA, whose characters are `written` so.
-fn holds_cuda_word(bytes: &[u8], written: impl Fn(&[&str]) -> String) -> bool {
-    ["__global__", "__shared__", "__device__", "<<<"].iter().any(|word| {
+/// Whether a text holds a word of CUDA, whose characters are `written` so. A source may also launch by a call; what a
+/// header has of that, its includers have.
+fn holds_cuda_word(path: &Path, bytes: &[u8], written: impl Fn(&[&str]) -> String) -> bool {
+    let is_source = Kind::of(path) == Some(Kind::Source);
+    let calls = ["cudaLaunch", "hipLaunch"].iter().filter(|_| is_source);
+    ["__global__", "__shared__", "__device__", "<<<"].iter().chain(calls).any(|word| {
         let characters: Vec<&str> = word.split_inclusive(|_| true).collect();
         memmem::find(bytes, written(&characters).as_bytes()).is_some()
     })
@@ -238,7 +241,7 @@ impl Finder<'_> {
                     if entry.file_type().is_file() {
                         let path = without_dot(root, entry.path());
                         let plain = real_path(&real_root, root, entry.path());
-                        self.take(&path, kind == Kind::Header, |real| linked || real != plain);
+                        self.take(&path, kind != Kind::Cuda, |real| linked || real != plain);
                     } else {
                         self.found.problems.push(Problem::NotRegular(entry.into_path()));
                     }
@@ -321,12 +324,20 @@ pub fn may_be_cuda(path: &Path) -> bool {
     Kind::of(path).is_some()
 }
 
+/// Whether a file is C or C++ by its name, and no header.
+#[must_use]
+pub fn is_host_source(path: &Path) -> bool {
+    Kind::of(path) == Some(Kind::Source)
+}
+
 #[derive(PartialEq, Eq)]
 enum Kind {
     /// Always CUDA.
     Cuda,
     /// CUDA or plain C++.
     Header,
+    /// Plain C++, which may launch kernels, or CUDA that the build says is CUDA.
+    Source,
 }
 
 impl Kind {
@@ -335,6 +346,7 @@ impl Kind {
         match extension.as_str() {
             "cu" | "cuh" | "hip" => Some(Kind::Cuda),
             "h" | "hpp" | "hh" | "inl" | "hxx" => Some(Kind::Header),
+            "c" | "cc" | "cpp" | "cxx" => Some(Kind::Source),
             _ => None,
         }
     }

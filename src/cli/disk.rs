@@ -39,7 +39,7 @@ impl Disk {
             }
             if path.extension().is_some_and(|extension| extension == "cu") {
                 sources.push(path.clone());
-            } else {
+            } else if !walk::is_host_source(path) {
                 for folder in path.ancestors().skip(1) {
                     match headers.get_mut(folder) {
                         Some(count) => *count += 1,

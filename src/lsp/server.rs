@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// The files whose changes on disk may change findings.
-const WATCHED: &str = "**/{*.cu,*.cuh,*.hip,*.h,*.hpp,*.hh,*.hxx,*.inl,cudalint.toml,compile_commands.json,\
+const WATCHED: &str = "**/{*.cu,*.cuh,*.hip,*.h,*.hpp,*.hh,*.hxx,*.inl,*.c,*.cc,*.cpp,*.cxx,cudalint.toml,compile_commands.json,\
     CMakeLists.txt,Makefile,makefile,GNUmakefile,*.mk}";
 
 /// Serves an editor until it says goodbye or is gone. An error is about what it said. `hints`: whether inlay

@@ -23,11 +23,13 @@ fn a_folder_gives_its_cuda_files_sorted() {
         ("plain.h", "int f();"),
         ("dev.hpp", "__device__ int f();"),
         ("launch.inl", "k<<<1, 2>>>();"),
+        ("host.cpp", "cudaLaunchKernel((void *)k, 1, 2, args);"),
+        ("plain.cpp", "int main() {}"),
         ("notes.txt", "__global__"),
         (".git/x.cu", ""),
         ("._junk.cu", ""),
     ]);
-    assert_eq!(names(root.path(), &[""]), ["a/k.CU", "a/z.cuh", "b.cu", "dev.hpp", "launch.inl"]);
+    assert_eq!(names(root.path(), &[""]), ["a/k.CU", "a/z.cuh", "b.cu", "dev.hpp", "host.cpp", "launch.inl"]);
 }
 
 #[test]
