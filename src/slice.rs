@@ -31,6 +31,7 @@ mod own_place;
 mod parts;
 mod places;
 mod plain;
+mod starts;
 mod turn;
 pub(crate) mod written;
 

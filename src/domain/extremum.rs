@@ -4,7 +4,7 @@
 //! `k` are what tells: it is `min(m - k, 512)`, and no more than 512.
 
 use super::symbol::Sum;
-use super::{Int, Lanes, NotAffine, SymbolId, World};
+use super::{AmongBlocks, Int, Lanes, NotAffine, SymbolId, World};
 
 /// A symbol that is the smaller or the larger of two numbers.
 struct Extremum {
@@ -79,11 +79,24 @@ impl World {
         if self.symbols.reaches_its_bound(id, false) {
             return self.symbols.get(id).high;
         }
+        self.computed(id, &|id| self.at_large(id))
+    }
+
+    /// What a number is in a block: `blockIdx.x % 4` is 1 in block 5.
+    pub(crate) fn in_block(&self, id: SymbolId, block: [i64; 3]) -> Option<i64> {
+        match self.symbols.get(id).among_blocks {
+            AmongBlocks::Index(axis) => Some(block[axis]),
+            _ => self.computed(id, &|id| self.in_block(id, block)),
+        }
+    }
+
+    /// What a quotient, a remainder or some bits of a sum are, given the numbers in it.
+    fn computed(&self, id: SymbolId, value_of: &dyn Fn(SymbolId) -> Option<i64>) -> Option<i64> {
         let (op, [of, by]) = self.symbols.operation(id)?;
         let ((constant, terms), (by, others)) = (of, by);
-        let value = terms.iter().try_fold(constant, |sum, (id, factor)| {
-            sum.checked_add(factor.checked_mul(self.at_large(*id)?)?)
-        })?;
+        let value = terms
+            .iter()
+            .try_fold(constant, |sum, (id, factor)| sum.checked_add(factor.checked_mul(value_of(*id)?)?))?;
         match op {
             "/" if others.is_empty() && by > 0 && value >= 0 => Some(value / by),
             "%" if others.is_empty() && by > 0 && value >= 0 => Some(value % by),

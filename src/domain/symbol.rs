@@ -481,6 +481,12 @@ impl Symbols {
         self.read.insert(id);
     }
 
+    /// Whether a number is one that is read from global memory, where any may stand.
+    #[must_use]
+    pub(crate) fn is_read(&self, id: SymbolId) -> bool {
+        self.read.contains(&id)
+    }
+
     /// Notes that a number is one that is read from shared memory, where threads may have put any.
     pub(crate) fn note_read_from_shared(&mut self, id: SymbolId) {
         self.read_from_shared.insert(id);

@@ -29,6 +29,8 @@ pub struct Barrier {
     /// The condition on what each thread reads for itself that may keep threads from it and not from what follows, if
     /// there is one.
     pub by_own_data: Option<Span>,
+    /// The condition on what each thread reads for itself by which threads may have exited before.
+    pub exit_by_own_data: Option<Span>,
     /// The threads that may have left the loop around before, and the condition that decides, at which no other
     /// threads look.
     pub left_in_part: Option<(ThreadSet, Span)>,

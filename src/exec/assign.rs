@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::members::BASES;
 use super::types::{Ty, nameless};
-use super::value::{Pointer, Target, Value};
+use super::value::{Offset, Pointer, Target, Value};
 use crate::builtins;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
@@ -116,6 +116,7 @@ impl Machine<'_> {
             return self.assign_by_class(&pointer, target.span, span);
         }
         let alike = is_of_warp(&result);
+        let may_be_alike = may_be_of_all(&result) || !may_meet_others(&pointer);
         let result = match op {
             None => result,
             Some(op) => {
@@ -127,8 +128,9 @@ impl Machine<'_> {
         let kept = if wanted { result.clone() } else { Value::Undefined };
         self.write(&pointer, result, target.span);
         match op {
-            // What sets bits may be done twice.
-            None | Some(BinaryOp::And | BinaryOp::Or) => {}
+            None => {}
+            // To set the same bits may be done twice.
+            Some(BinaryOp::And | BinaryOp::Or) if may_be_alike => {}
             // To count is meant once for each thread.
             Some(BinaryOp::Add | BinaryOp::Sub) => self.note_update(&pointer, false),
             Some(_) => self.note_update(&pointer, alike),
@@ -323,6 +325,26 @@ fn reads_no_place_of(expr: &Expr, variable: &Expr) -> bool {
 /// Whether a value is the same for all lanes of a warp.
 fn is_of_warp(value: &Value) -> bool {
     value.variation() <= Variation::OfWarp
+}
+
+/// Whether a value may be the same for all threads: it is, or it is not known, for another reason than that it is read.
+fn may_be_of_all(value: &Value) -> bool {
+    match value {
+        Value::Opaque(Variation::Maybe, why, _) => why.reason != Reason::DataDependent,
+        _ => value.variation() == Variation::Uniform,
+    }
+}
+
+/// Whether a place is one for all threads, or data choose it: threads that write other things meet there. Where their
+/// numbers tell, those that meet may write the same.
+fn may_meet_others(place: &Pointer) -> bool {
+    match &place.target {
+        Target::Memory(_, Offset::Known(at)) => {
+            at.is_uniform() || at.terms.iter().any(|(id, _)| id.is_per_thread())
+        }
+        Target::Memory(..) => true,
+        Target::Place(_) => false,
+    }
 }
 
 /// Whether an expression counts: `n + 1` is meant once for each thread, even if all of them make the same of it.

@@ -87,6 +87,7 @@ impl Machine<'_> {
                 _ => None,
             },
             by_own_data: self.kept_by_own_data(),
+            exit_by_own_data: self.exited_by_own_data(),
             left_in_part: self.left_in_part(false),
             absences: Vec::new(),
         };
@@ -137,6 +138,17 @@ impl Machine<'_> {
             .next()
             .filter(|_| all_own && self.state.doubt.is_some())
             .map(|split| split.span)
+    }
+
+    /// The condition on what each thread reads for itself by which threads may have left the kernel.
+    fn exited_by_own_data(&self) -> Option<Span> {
+        let departed = self.around.departures.iter().map(|left| &left.split);
+        let exits = self.state.course.left.iter().map(|left| &left.1);
+        // Where other data have a say, threads may agree on what they do.
+        let around = self.around.splits.iter().chain(departed).chain(exits.clone());
+        let all_own = around.filter(|split| split.kind.is_data()).all(|split| split.kind.is_own_data());
+        let mut exits = exits.filter(|split| split.kind.is_own_data());
+        exits.find(|_| all_own && self.state.doubt.is_some()).map(|split| split.span)
     }
 
     /// Who may have left the loop around, `for_good` or only a round of it, and by which condition, that no other thread

@@ -5,15 +5,15 @@
 
 use super::condition::{Truth, listed};
 use super::instead::Instead;
+use super::interior::Leaving;
 use super::join::Join;
 use super::machine::{Machine, Mode, State};
 use super::padding::only_pads;
 use super::select;
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{Asks, Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
+use crate::events::{Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
-use crate::slice::Slice;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -24,15 +24,10 @@ impl Machine<'_> {
             return self.host_branch(cond, then, otherwise);
         }
         let span = cond.span;
-        let (_, mut truth) = self.tested(cond, only_leaves(then) || only_pads(then, otherwise));
-        let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
-        if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
+        let (_, mut truth) = self.tested(cond, leaving(then, otherwise));
+        let leaves = |taken: bool| only_leaves(if taken { then } else { otherwise });
+        if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaves(*taken)) {
             truth.forget_usual_side();
-        }
-        truth.chosen =
-            !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
-        if !truth.decided && truth.uniform && !truth.is_choice && self.is_alike_by_data(cond) {
-            (truth.asks, truth.is_choice) = (Asks::Data, true);
         }
         if self.may_part(&truth) {
             let sides = [then, otherwise].into_iter().filter_map(span_of);
@@ -58,14 +53,6 @@ impl Machine<'_> {
                 [then.is_empty(), otherwise.is_empty()],
             );
         });
-    }
-
-    /// Whether data decide a condition that has one answer for all threads: lanes vote on what data choose for each of
-    /// them, or threads find data in a shared variable.
-    fn is_alike_by_data(&self, cond: &Expr) -> bool {
-        let decides =
-            |slice: &Slice| slice.is_vote_on_data(cond, self.program) || slice.is_flag(cond, self.program);
-        self.frame().is_some_and(|it| decides(&it.slice))
     }
 
     /// Whether threads part at a condition, or may.
@@ -381,6 +368,15 @@ impl Machine<'_> {
         if split {
             self.around.splits.pop();
         }
+    }
+}
+
+/// Whether the branch of a condition that holds is for blocks at the edge.
+fn leaving(then: &[Stmt], otherwise: &[Stmt]) -> Leaving {
+    match (only_leaves(then), only_pads(then, otherwise)) {
+        (true, _) => Leaving::Always,
+        (false, true) => Leaving::Pads,
+        (false, false) => Leaving::No,
     }
 }
 

@@ -16,6 +16,7 @@ use super::sides::{are_apart, ranks, sides};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
 use crate::events::{Asks, Assumption, Blocks, Bound, Ranks, Roots, SplitKind, Taken};
+use crate::exec::interior::Leaving;
 use crate::ir::Expr;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -168,7 +169,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates a condition, and tells what is known of it. `leaves` as for [`Machine::truth`].
-    pub(super) fn tested(&mut self, cond: &Expr, leaves: bool) -> (Condition, Truth) {
+    pub(super) fn tested(&mut self, cond: &Expr, leaves: Leaving) -> (Condition, Truth) {
         let ((condition, within), at_launch) = self.watching_launch(|machine| {
             let (value, within) = machine.with_operands(cond);
             let condition = machine.condition_of(&value, cond.span);
@@ -178,14 +179,21 @@ impl Machine<'_> {
         if !truth.decided && !truth.uniform {
             truth.own_data = self.split_by_own_data(cond, &condition);
         }
+        if !truth.decided {
+            truth.chosen = self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
+            if truth.uniform && !truth.is_choice && self.is_alike_by_data(cond, &condition) {
+                (truth.asks, truth.is_choice) = (Asks::Data, true);
+            }
+        }
         (condition, truth)
     }
 
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
     /// `continue`, `break`) or pads, so that an interior block does not take it.
-    pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
+    pub(crate) fn truth(&mut self, condition: &Condition, leaves: Leaving) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
+        self.note_asked_of_data(condition);
         if self.is_of_one_warp(condition, &truth) {
             // Which blocks take a side is not known, nor what it asks for.
             let all = Some(self.world.all);
@@ -205,7 +213,7 @@ impl Machine<'_> {
         truth
     }
 
-    fn truth_of(&mut self, condition: &Condition, leaves: bool) -> Truth {
+    fn truth_of(&mut self, condition: &Condition, leaves: Leaving) -> Truth {
         let all = self.world.all;
         match condition {
             Condition::Known(bits) => Truth {
@@ -268,7 +276,7 @@ impl Machine<'_> {
         }
     }
 
-    fn compare_truth(&mut self, difference: &Int, relation: Relation, span: Span, leaves: bool) -> Truth {
+    fn compare_truth(&mut self, difference: &Int, relation: Relation, span: Span, leaves: Leaving) -> Truth {
         let shape = self.shape();
         let all = self.world.all;
         let why = || {
@@ -352,90 +360,6 @@ impl Machine<'_> {
             self.world.note_decided(difference);
         }
         (holds, fails)
-    }
-
-    /// The side of an ordered comparison that a block in the middle of the problem is on: the
-    /// run-time sizes outgrow block indices, loop counters and the block's coordinates. `x < n`
-    /// holds there and `if (x >= n) return;` is not taken. Where only block indices and loop
-    /// counters are unknown, an ordered comparison is a bound that the interior keeps.
-    fn interior(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
-        let shape = self.shape();
-        let strongest = difference.terms.iter().map(|(id, _)| self.outgrown(*id)).max()?;
-        // A bound that changes from iteration to iteration cuts the block at another place each time.
-        let changes = |id| self.world.symbols.get(id).origin == Origin::LoopValue;
-        if strongest == Origin::Choice || difference.terms.iter().any(|(id, _)| changes(*id)) {
-            return None;
-        }
-        if strongest < Origin::Given {
-            return Some(!leaves && !self.is_of_first_blocks(difference, relation));
-        }
-        let mut sign = 0;
-        for (id, factor) in difference.terms.iter().filter(|(id, _)| self.outgrown(*id) == strongest) {
-            // A small part of a size is no size.
-            if self.world.symbols.is_small_part(*id) {
-                return None;
-            }
-            let (low, high) = factor.bounds(shape);
-            let this = if low >= 0 {
-                1
-            } else if high <= 0 {
-                -1
-            } else {
-                return None;
-            };
-            if sign != 0 && sign != this {
-                return self.between_two_ends(difference, relation, leaves);
-            }
-            sign = this;
-        }
-        let holds = relation.holds(sign);
-        // A lower bound given at run time (`i >= start`) looks like a size; only a branch that leaves, or pads,
-        // tells `if (i >= n) return;` from it.
-        if !holds && !leaves { None } else { Some(holds) }
-    }
-
-    /// Whether a comparison with places in the problem holds for few threads, and those of the first blocks only: in
-    /// `blockIdx.x * 16 + threadIdx.x - 1 < 0`, one thread of block 0.
-    fn is_of_first_blocks(&self, difference: &Int, relation: Relation) -> bool {
-        let shape = self.shape();
-        let mut factors = difference.terms.iter().map(|(_, factor)| factor.bounds(shape));
-        let grows = factors.all(|(low, _)| low > 0) && !relation.holds(1);
-        let base = difference.base.spread(shape);
-        let of_first = self.state.active.threads().filter(|thread| relation.holds(base[*thread])).count();
-        grows && of_first * 2 < self.state.active.threads().count()
-    }
-
-    /// What a symbol stands for where a guard lets one outgrow the other: in `blockIdx.x * tile + t < n`, the
-    /// product is a place in the problem as `blockIdx.x` is, and no size of it.
-    fn rank(&self, id: SymbolId) -> Origin {
-        let origin = |id: &SymbolId| self.world.symbols.get(*id).origin;
-        let symbol = self.world.symbols.get(id);
-        let place = |it: &Origin| matches!(it, Origin::Loop | Origin::BlockIndex);
-        let places = symbol.factors.iter().filter(|factor| **factor != id).map(origin).filter(place);
-        places.max().filter(|_| symbol.origin == Origin::Given).unwrap_or(symbol.origin)
-    }
-
-    /// The same of what is divided: `blockIdx.x / columns` is a place in the problem, too.
-    fn outgrown(&self, id: SymbolId) -> Origin {
-        let own = self.rank(id);
-        let place = |it: &Origin| matches!(it, Origin::Loop | Origin::BlockIndex);
-        let of = self.world.symbols.dividend(id).filter(|_| own == Origin::Given);
-        let of: Vec<Origin> = of.into_iter().flatten().map(|id| self.rank(id)).collect();
-        of.iter().copied().max().filter(|_| of.iter().all(place)).unwrap_or(own)
-    }
-
-    /// Whether a number that is the same for all blocks is compared with one that differs from block to block,
-    /// as with `x == 0` and `x == width - 1` where `x = blockIdx.x * 16 + threadIdx.x`: they are equal in
-    /// one block of a row at the most, and in none that is not at the edge.
-    fn is_of_one_block(&self, difference: &Int) -> bool {
-        let symbols = &self.world.symbols;
-        let fixed = |(id, factor): &(SymbolId, Lanes)| {
-            factor.as_constant().is_some()
-                && matches!(self.rank(*id), Origin::BlockIndex | Origin::GridSize | Origin::Given)
-        };
-        let moves =
-            |(id, _): &(SymbolId, Lanes)| self.rank(*id) == Origin::BlockIndex && symbols.is_unbounded(*id);
-        difference.terms.iter().all(fixed) && difference.terms.iter().any(moves)
     }
 
     /// Whether what all threads read from memory decides a condition.

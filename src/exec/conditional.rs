@@ -4,6 +4,7 @@
 //! have in common, whichever is taken.
 
 use super::arithmetic::common;
+use super::interior::Leaving;
 use super::machine::{Answered, Machine};
 use super::select;
 use super::types::Ty;
@@ -78,7 +79,7 @@ impl Machine<'_> {
         otherwise: &Expr,
         evaluate: &mut dyn FnMut(&mut Self, &Expr, &Expr) -> Value,
     ) -> Value {
-        let (condition, truth) = self.tested(cond, false);
+        let (condition, truth) = self.tested(cond, Leaving::No);
         let before = self.state.active;
         let mut results = [None, None];
         self.ask_again(cond);

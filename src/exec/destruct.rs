@@ -142,11 +142,24 @@ impl Machine<'_> {
                 }
                 _ => false,
             };
-            if ends {
+            if ends && self.may_have_end(expr) {
                 self.expose_named(expr);
                 return self.write_somewhere(expr.span);
             }
             children(expr, &mut |child| open.push(child));
+        }
+    }
+
+    /// Whether what an expression makes may do something when its life ends, by its type in this instance.
+    fn may_have_end(&mut self, expr: &Expr) -> bool {
+        // The run gets no further by asking for the type.
+        let steps = self.steps;
+        let ty = self.type_of(expr);
+        self.steps = steps;
+        match &ty {
+            Ty::Scalar(_) | Ty::Pointer(_) | Ty::Void => false,
+            Ty::Record(_) => self.ends_somehow(&ty, DEPTH),
+            _ => true,
         }
     }
 

@@ -7,6 +7,7 @@ use super::types::{Binding, FieldLayout, Ty};
 use super::value::{Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, Unknown, Variation};
 use crate::events::AccessOp;
+use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;
@@ -281,7 +282,7 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Conditional(cond, a, b) => {
-                let (_, truth) = self.tested(cond, false);
+                let (_, truth) = self.tested(cond, Leaving::No);
                 self.fork(
                     &truth,
                     cond.span,
@@ -290,7 +291,7 @@ impl Machine<'_> {
                 );
             }
             ExprKind::Binary(op @ (BinaryOp::LogicalAnd | BinaryOp::LogicalOr), a, b) => {
-                let (_, truth) = self.tested(a, false);
+                let (_, truth) = self.tested(a, Leaving::No);
                 let and = *op == BinaryOp::LogicalAnd;
                 let mut second = |machine: &mut Self, side: bool| {
                     if side == and {

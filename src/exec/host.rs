@@ -34,6 +34,7 @@ use super::rejoin::changed;
 use super::value::NOWHERE;
 use super::value::{Condition, Value};
 use crate::domain::{Reason, SymbolId, Unknown, Variation};
+use crate::exec::interior::Leaving;
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Expr, ExprKind, Name, Path, Stmt, TemplateArg, Type};
 use crate::source::Span;
@@ -61,7 +62,7 @@ impl Machine<'_> {
     /// `if` in host code: both sides are run unless the numbers decide.
     pub(crate) fn host_branch(&mut self, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let span = cond.span;
-        let (condition, truth) = self.tested(cond, false);
+        let (condition, truth) = self.tested(cond, Leaving::No);
         let decided =
             if truth.decided { Some(!truth.can_hold.is_empty()) } else { self.follows(&condition, &[]) };
         if let Some(holds) = decided {
@@ -202,7 +203,7 @@ impl Machine<'_> {
             if !first && let Some(cond) = cond {
                 let value = self.evaluate(cond);
                 let condition = self.condition_of(&value, cond.span);
-                let truth = self.truth(&condition, false);
+                let truth = self.truth(&condition, Leaving::No);
                 if truth.decided && truth.can_hold.is_empty() {
                     ended = true;
                     break;

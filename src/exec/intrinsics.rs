@@ -12,11 +12,12 @@ use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
 use crate::ir::namespace::{Named, is_where_said, meant};
-use crate::ir::{Expr, ExprKind, Path, Scalar};
+use crate::ir::{Expr, ExprKind, Function, Path, Scalar};
 use crate::slice::is_own_place;
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Runs a function that CUDA defines; `None` when the name is not one.
@@ -111,13 +112,12 @@ impl Machine<'_> {
             Kind::BlockBarrier | Kind::WarpBarrier | Kind::GroupBarrier | Kind::ThisBlock | Kind::ThisGrid
         );
         if may_wait && !self.program.functions(&path.name).is_empty() {
-            let own = self.frame().and_then(|frame| frame.function.owner.clone());
             let from = self.namespace();
             let chosen = self.choose_functions(path, args);
-            return chosen.iter().any(|function| match &function.owner {
-                Some(class) => path.qualifiers.is_empty() && Some(class) == own.as_ref(),
-                None => is_where_said(function.namespace(), path, &from),
-            });
+            // What is a member is found in its class, in one around or in a base.
+            let is_meant =
+                |it: &Arc<Function>| it.owner.is_some() || is_where_said(it.namespace(), path, &from);
+            return chosen.iter().any(is_meant);
         }
         may_be
             && !self.program.functions(&path.name).is_empty()

@@ -53,6 +53,7 @@ impl Machine<'_> {
             (Some(left), Join::Varying(why)) => {
                 self.state.add_doubt(&why);
                 self.state.add_jumps(&left.jumps);
+                self.state.course.also_left(left.course);
             }
             (None, _) => {}
         }

@@ -15,6 +15,7 @@ use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{
     Asks, Assumption, Bound, Differs, EndOfRound, Event, GoesOn, LoopCode, Split, SplitKind,
 };
+use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -277,7 +278,7 @@ impl Machine<'_> {
         let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
         self.compiler.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);
-        let truth = self.truth(&condition, false);
+        let truth = self.truth(&condition, Leaving::No);
         if truth.decided && self.may_part(&truth) {
             self.trace.note_parted(parts.span);
         }
@@ -403,7 +404,7 @@ impl Machine<'_> {
         let condition = self.condition_of(&value, cond.span);
         let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
         self.trace.tree.note_loop(parts.span, self.asked_by(&condition));
-        let truth = self.truth(&condition, false);
+        let truth = self.truth(&condition, Leaving::No);
         let before = self.state.active;
         self.note_parting(&truth, parts.span);
         let (doubt, chosen) = (self.state.doubt.clone(), self.state.chosen);
@@ -478,7 +479,7 @@ impl Machine<'_> {
         if self.is_of_data(&condition) {
             self.note_second_round(parts, GoesOn::ForData);
         }
-        let truth = self.truth(&condition, false);
+        let truth = self.truth(&condition, Leaving::No);
         self.note_parting(&truth, parts.span);
         if truth.decided {
             self.state.active = self.state.active.and(&truth.can_hold);

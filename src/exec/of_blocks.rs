@@ -155,8 +155,7 @@ impl Machine<'_> {
                 growth = by;
                 continue;
             }
-            let AmongBlocks::Index(axis) = self.world.symbols.get(*id).among_blocks else { return None };
-            added.push((factor, block[axis]));
+            added.push((factor, self.world.in_block(*id, block)?));
         }
         let holds = |number: i64| relation.holds(number);
         if outgrows != 0 {

@@ -4,7 +4,7 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Key, NotAffine, Origin, Reason, Unknown, Variation};
-use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
+use crate::ir::{Expr, ExprKind, LocalId, Name, Path, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +21,13 @@ impl Machine<'_> {
                 {
                     return place;
                 }
-                match self.lookup(path, expr.span) {
+                let value = self.lookup(path, expr.span);
+                if !matches!(value, Value::Pointer(_))
+                    && let Some(place) = self.variable_in_memory(path)
+                {
+                    return Ok(place);
+                }
+                match value {
                     Value::Pointer(pointer) => Ok(pointer),
                     Value::Opaque(_, why, ..) => Err(why),
                     _ => self
@@ -363,7 +369,10 @@ impl Machine<'_> {
                     ty => match self.read_constant_memory(*object, offset, ty) {
                         Some(number) => number,
                         None => {
-                            let read = self.unknown_of(ty, variation, &name, &why);
+                            let read = match ty {
+                                Ty::Pointer(to) => self.pointer_in_memory(to, variation, &name, why),
+                                _ => self.unknown_of(ty, variation, &name, &why),
+                            };
                             if let Value::Int(int, _) = &read
                                 && let Some(symbol) = int.as_symbol()
                                 && !self.memory.constants.contains_key(object)
@@ -379,6 +388,32 @@ impl Machine<'_> {
                 }
             }
         }
+    }
+
+    /// Where a number lies in global memory that a kernel may change: `__device__ double total;`.
+    fn variable_in_memory(&mut self, path: &Path) -> Option<Pointer> {
+        let variable = self.program.variable_meant(path, &self.namespace())?;
+        let is_device = self.mode == Mode::Device && variable.storage == Storage::Global;
+        let variable = Arc::clone(Some(variable).filter(|it| is_device && !it.constant)?);
+        match self.resolve_type(&variable.ty) {
+            ty @ Ty::Scalar(_) => Some(self.named_global(&variable.name, &ty)),
+            _ => None,
+        }
+    }
+
+    /// A pointer that lies in memory. It leads to global memory, unless the kernel stores addresses there.
+    fn pointer_in_memory(&mut self, to: &Ty, variation: Variation, name: &Name, why: Unknown) -> Value {
+        if self.may_find_addresses() {
+            return Value::opaque(Variation::Maybe, why);
+        }
+        // What is written there is written to nothing that the pointer lies in.
+        let object = self.global_object(format!("*{name}").into());
+        let offset = match variation {
+            Variation::Uniform => Offset::Known(Int::constant(0)),
+            _ => Offset::unknown(variation, why),
+        };
+        let target = Target::Memory(object, offset);
+        Value::Pointer(Pointer { target, pointee: to.clone(), volatile: false })
     }
 
     /// Writes to what a pointer points to, in the active threads.

@@ -8,12 +8,13 @@
 //! while (in[k] > 0)                                  data decide
 //! while (go)                                         so they do where a thread has put it into shared memory
 //! for (k = row[i]; k < row[i + 1]; ++k)              likewise
+//! for (i = t; i < rows * columns + t; i += columns)  for large `rows`
 //! ```
 
 use super::machine::Machine;
 use super::value::{Condition, Relation};
 use crate::domain::{AmongBlocks, Int, Lanes, Origin, SymbolId};
-use crate::events::GoesOn;
+use crate::events::{Asks, GoesOn, Roots};
 
 impl Machine<'_> {
     /// Whether a loop with this condition runs more than a round.
@@ -61,7 +62,9 @@ impl Machine<'_> {
             if self.is_asserted(*id) {
                 return GoesOn::Perhaps;
             }
-            if let Some(step) = self.step_of(*id) {
+            if self.is_counted_in_sizes(*id, difference) {
+                is_counted = true;
+            } else if let Some(step) = self.step_of(*id) {
                 let by = factor.as_constant().and_then(|factor| factor.checked_mul(step));
                 growth = growth.zip(by).and_then(|(sum, by)| sum.checked_add(by));
                 is_counted = true;
@@ -86,6 +89,39 @@ impl Machine<'_> {
             true if is_given || second().is_some_and(|second| relation.holds(second)) => GoesOn::Surely,
             _ => GoesOn::Perhaps,
         }
+    }
+
+    /// Whether a number is a counter times sizes, and the bound is these sizes times others: `columns * k < rows * columns`.
+    fn is_counted_in_sizes(&self, id: SymbolId, difference: &Int) -> bool {
+        let symbols = &self.world.symbols;
+        let is_counter = |id: &SymbolId| symbols.get(*id).origin == Origin::Loop;
+        let is_size = |id: &SymbolId| {
+            symbols.get(*id).origin == Origin::Given
+                && symbols.is_unbounded(*id)
+                && !self.is_asserted(*id)
+                && self.most_of(*id).is_none()
+        };
+        let (counters, sizes): (Vec<SymbolId>, Vec<SymbolId>) =
+            symbols.get(id).factors.iter().copied().partition(is_counter);
+        let is_bound = |bound: SymbolId| {
+            let mut others = symbols.get(bound).factors.to_vec();
+            let has_all = sizes.iter().all(|size| {
+                let at = others.iter().position(|other| other == size);
+                at.map(|at| others.swap_remove(at)).is_some()
+            });
+            // What a condition around asks of them may leave one round.
+            let of_others = Roots::new(others.clone());
+            let asks = |branch: &u32| self.trace.tree.taken(*branch).map(|taken| &taken.asks);
+            let is_free = |asks: &Asks| *asks == Asks::Data || !asks.may_meet(Some(&of_others));
+            has_all
+                && !others.is_empty()
+                && others.iter().all(is_size)
+                && self.branches().iter().filter_map(asks).all(is_free)
+        };
+        counters.len() == 1
+            && !sizes.is_empty()
+            && sizes.iter().all(is_size)
+            && difference.terms.iter().any(|(other, _)| *other != id && is_bound(*other))
     }
 
     /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the

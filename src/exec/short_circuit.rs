@@ -15,6 +15,7 @@ use super::machine::Machine;
 use super::value::{Condition, Value};
 use crate::domain::ThreadSet;
 use crate::events::{Split, SplitKind};
+use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind};
 use crate::source::Span;
@@ -48,7 +49,7 @@ impl Machine<'_> {
     /// `a && b`, `a || b`: `b` is evaluated by the threads that need it. Where it may change something, what it
     /// leaves is held against what was there before.
     pub(super) fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool, span: Span) -> Value {
-        let (left, truth) = self.tested(a, false);
+        let (left, truth) = self.tested(a, Leaving::No);
         let (go_on, surely) = if and { (truth.can_hold, truth.holds) } else { (truth.can_fail, truth.fails) };
         if may_change(b) {
             let mut right = None;
@@ -63,7 +64,7 @@ impl Machine<'_> {
             let right = right.map(|value| self.condition_of(&value, b.span));
             return self.both_operands(left, right.unwrap_or(Condition::Known(go_on)), and);
         }
-        let before = (self.state.active, self.state.doubt.clone());
+        let before = (self.state.active, self.state.doubt.clone(), self.state.chosen);
         self.state.active = before.0.and(&go_on);
         let assumed = self.state.assumptions.len();
         if let (Some((taken, words)), Some(_), false) = (&truth.guard, &surely, truth.decided)
@@ -71,8 +72,11 @@ impl Machine<'_> {
         {
             words.iter().for_each(|it| self.assume(it.clone()));
         }
-        if surely.is_none() {
-            truth.why.iter().for_each(|why| self.state.add_doubt(why));
+        if let Some(why) = truth.why.as_ref().filter(|_| surely.is_none()) {
+            match truth.chosen && !truth.uniform {
+                true => self.state.add_choice(why),
+                false => self.state.add_doubt(why),
+            }
         }
         let mut around = [Vec::new(), Vec::new()];
         let right = if self.state.active.is_empty() {
@@ -95,7 +99,7 @@ impl Machine<'_> {
             self.end_branch(&mark);
             self.condition_of(&right, b.span)
         };
-        (self.state.active, self.state.doubt) = before;
+        (self.state.active, self.state.doubt, self.state.chosen) = before;
         self.assume_no_more_than(assumed);
         self.go_on(span);
         // Where `a && b` holds, and where `a || b` fails, both operands were evaluated.

@@ -7,6 +7,7 @@ use super::machine::{LoopMask, Machine, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Is, Side, SplitKind, Taken};
+use crate::exec::interior::Leaving;
 use crate::ir::{Case, Expr};
 use crate::source::Span;
 
@@ -46,7 +47,7 @@ impl Machine<'_> {
             let label = self.evaluate(case.value.as_ref()?);
             let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
             let condition = self.condition_of(&matches, span);
-            let truth = Truth { at_launch, ..self.truth(&condition, false) };
+            let truth = Truth { at_launch, ..self.truth(&condition, Leaving::No) };
             Some(Entry { condition, truth })
         };
         let entries: Vec<Option<Entry>> = cases.iter().map(&mut truth_of).collect();

@@ -478,6 +478,9 @@ impl Machine<'_> {
 
     /// The address of a shared array comes to lie in memory: who finds it there may access any element.
     pub(super) fn lose_address(&mut self, value: &Value, span: Span) {
+        if let Value::Aggregate(parts) = value {
+            parts.iter().for_each(|(_, part)| self.lose_address(part, span));
+        }
         if let Value::Pointer(pointer) = value
             && self.mode == Mode::Device
             && self.is_shared(pointer)

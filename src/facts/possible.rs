@@ -85,8 +85,28 @@ pub(crate) enum Choice {
 enum Place {
     /// To known bytes, by thread.
     Known(Arc<Spread>),
-    /// To bytes from the first to before the second, in steps of so many: data choose.
-    Chosen(i64, i64, i64),
+    /// To bytes that data choose, in what is a row for each thread.
+    Chosen(Rows),
+}
+
+/// The bytes that data choose among, by thread: from `begin + low` to before `begin + high`, in steps of so many.
+///
+/// In `bins[t / 64][in[t] & 63]`, rows of 256 bytes begin at the bytes 0, 256, ...; of two threads whose rows begin at one
+/// byte, both may go to any element of it.
+struct Rows {
+    begin: Arc<Spread>,
+    low: i64,
+    high: i64,
+    step: i64,
+}
+
+impl Rows {
+    /// Whether a thread may touch something of so many bytes at another byte.
+    fn may_touch(&self, thread: usize, at: i64, bytes: i64, touched: i64) -> bool {
+        let at = at - self.begin[thread];
+        let inside = at >= self.low && at.saturating_add(bytes) <= self.high;
+        inside && (at - self.low).rem_euclid(self.step) < touched
+    }
 }
 
 struct Step<'a> {
@@ -225,21 +245,35 @@ fn chosen(
 ) -> Option<Place> {
     let offset = event.offset.as_ref()?;
     let [(id, factor)] = offset.terms.as_slice() else { return None };
-    let (base, factor) = (offset.base.as_constant()?, factor.as_constant().filter(|factor| *factor > 0)?);
+    let step = factor.as_constant().filter(|factor| *factor > 0)?;
     let symbol = trace.tree.symbol(*id).filter(|it| id.is_per_thread() && it.origin == Origin::Read)?;
     let array = &trace.arrays[access.array];
+    let scaled = |value: i64| value.checked_mul(step);
+    let begin = offset.base.spread(shape);
+    let Some(base) = offset.base.as_constant() else {
+        // Where one row ends and another begins, only what bounds the number can tell: not its type.
+        let ends = symbol.low.and_then(scaled).zip(symbol.high.and_then(scaled));
+        let size = array.bytes().and_then(|size| i64::try_from(size).ok());
+        let last = event.threads.threads().map(|thread| begin[thread]).max().unwrap_or(0);
+        let fits = |(low, high): &(i64, i64)| {
+            let end = high.checked_add(bytes).and_then(|end| end.checked_add(last));
+            *low >= 0 && end.zip(size).is_some_and(|(end, size)| end <= size)
+        };
+        let (low, high) = ends.filter(fits).map_or((0, 0), |(low, high)| (low, high + bytes));
+        return Some(Place::Chosen(Rows { begin, low, high, step }));
+    };
     let size = match array.bytes() {
         Some(size) => i64::try_from(size).ok()?,
         // What is sized at launch is as long as need be, if it is one array and not carved into several.
         None if array.dynamic && all_begin_at(trace, event.object, base, shape) => i64::MAX,
         None => return None,
     };
-    let end = |value: i64| value.checked_mul(factor).and_then(|bytes| bytes.checked_add(base));
+    let end = |value: i64| scaled(value).and_then(|bytes| bytes.checked_add(base));
     // Nobody leaves the array.
-    let low =
-        symbol.low.and_then(end).map_or(base.rem_euclid(factor), |low| low.max(base.rem_euclid(factor)));
+    let low = symbol.low.and_then(end).map_or(base.rem_euclid(step), |low| low.max(base.rem_euclid(step)));
     let high = symbol.high.and_then(end).map_or(size, |high| high.saturating_add(bytes).min(size));
-    (low < high).then_some(Place::Chosen(low, high, factor))
+    let (low, high) = (low.checked_sub(base)?, high.saturating_sub(base));
+    (low < high).then_some(Place::Chosen(Rows { begin, low, high, step }))
 }
 
 /// Whether all accesses of an array begin at this byte of it.
@@ -278,12 +312,12 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
     let in_step = |one: usize, other: usize| other / 32 != one / 32 && phases[other] == phases[one];
     match (&first.place, &second.place, first.is_chosen, second.is_chosen) {
         // Of two stores it is not known whether they write one value.
-        (Place::Chosen(..), ..) | (_, Place::Chosen(..), ..) if stores(first) && stores(second) => None,
-        (Place::Chosen(..), Place::Known(_), false, false) => {
+        (Place::Chosen(_), ..) | (_, Place::Chosen(_), ..) if stores(first) && stores(second) => None,
+        (Place::Chosen(_), Place::Known(_), false, false) => {
             let (thread, other) = meet_element(second, first, in_step)?;
             Some(((other, thread), Choice::Element, true))
         }
-        (Place::Known(_), Place::Chosen(..), false, false) => {
+        (Place::Known(_), Place::Chosen(_), false, false) => {
             Some((meet_element(first, second, in_step)?, Choice::Element, false))
         }
         (Place::Known(one), Place::Known(other), true, false)
@@ -347,17 +381,12 @@ fn meet_element(
     free: &Step<'_>,
     in_step: impl Fn(usize, usize) -> bool,
 ) -> Option<(usize, usize)> {
-    let (Place::Known(offsets), Place::Chosen(low, high, step)) = (&known.place, &free.place) else {
-        return None;
-    };
-    let is_among = |thread: &usize| {
-        let at = offsets[*thread];
-        let inside = at >= *low && at.saturating_add(known.bytes) <= *high;
-        inside && (at - low).rem_euclid(*step) < free.bytes
-    };
-    known.threads.threads().filter(is_among).find_map(|thread| {
-        let other = free.threads.threads().find(|other| in_step(thread, *other))?;
-        Some((thread, other))
+    let (Place::Known(offsets), Place::Chosen(rows)) = (&known.place, &free.place) else { return None };
+    known.threads.threads().find_map(|thread| {
+        let may_meet = |other: &usize| {
+            in_step(thread, *other) && rows.may_touch(*other, offsets[thread], known.bytes, free.bytes)
+        };
+        Some((thread, free.threads.threads().find(may_meet)?))
     })
 }
 
@@ -410,10 +439,11 @@ fn update(step: &Step<'_>, interval: &Interval) -> Option<Meeting> {
             let threads = meet_byte(step, offsets, step, offsets, in_step)?;
             Some((threads, Choice::Threads, true))
         }
-        Place::Chosen(..) => {
+        Place::Chosen(rows) => {
+            let in_one_row = |one: usize, other: usize| rows.begin[one] == rows.begin[other];
             let threads = || step.threads.threads();
-            let one = threads().next()?;
-            Some(((one, threads().find(|other| in_step(one, *other))?), Choice::Element, true))
+            let other = |one: usize| threads().find(|it| in_one_row(one, *it) && in_step(one, *it));
+            Some((threads().find_map(|one| Some((one, other(one)?)))?, Choice::Element, true))
         }
         Place::Known(_) => None,
     }

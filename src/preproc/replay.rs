@@ -219,7 +219,7 @@ impl<'r> Replay<'r> {
             }
             DirectiveKind::Undef(name) => {
                 let name = file.file.text.get(name.clone()).unwrap_or("");
-                self.macros.set(name, self.from, None);
+                self.macros.set_in_any_case(name, self.from, None);
             }
             DirectiveKind::If { test, next } => {
                 let answer = self.test(file, top.number, test);
@@ -277,7 +277,7 @@ impl<'r> Replay<'r> {
                 let name = file.file.text.get(name.clone()).unwrap_or("");
                 if let Some(at) = self.pushed.iter().rposition(|(pushed, _)| **pushed == *name) {
                     let (_, definition) = self.pushed.remove(at);
-                    self.macros.set(name, self.from, definition);
+                    self.macros.set_in_any_case(name, self.from, definition);
                 }
             }
             DirectiveKind::PragmaOnce => {

@@ -58,7 +58,8 @@
 //! - If data that no thread writes is read after the barrier, or if the threads reach another barrier, the finding is a
 //!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, it is not known which
 //!   data are missing: the finding then only says that the barrier does not wait.
-//! - Threads that exit because of what they read from memory are not reported.
+//! - Threads that exit because of what they read from memory are reported, as a note, only if the condition consists of
+//!   what each thread loads from global memory, of bounds and of thread numbers.
 //! - Threads of a launch that surely has no more of them than the bound says are not reported: `n / 256` blocks of 256
 //!   threads for `i < n`, or a block of `n` threads for `threadIdx.x < n`.
 //! - There is one finding for each condition under which threads exit.

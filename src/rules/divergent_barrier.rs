@@ -123,7 +123,7 @@
 //!
 //! ## Limits
 //! - A condition on values loaded from memory may or may not be the same for the whole block. It is reported, as a
-//!   note, only if it consists of what each thread loads from global memory, of bounds and of thread numbers.
+//!   note (of `barrier-after-exit` where threads exit by it), only if it consists of what each thread loads from global memory, of bounds and of thread numbers.
 //! - If the trip count of a loop differs between threads because of a run-time bound, the finding is only a note: the
 //!   bound may be a multiple of what the block processes per iteration. The same holds for a condition on high thread
 //!   numbers in a block that no launch gives.
@@ -269,7 +269,10 @@ fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
                 (None, Some((threads, cond))) => {
                     (cond, words::describe_in_part(case, run, barrier, &threads, cond))
                 }
-                (None, None) => continue,
+                (None, None) => match barrier.exit_by_own_data {
+                    Some(cond) => (cond, words::describe_exit_by_data(case, run, barrier, cond)),
+                    None => continue,
+                },
             };
             told.push(barrier.span);
             match notes.iter_mut().find(|(of, one)| (*of, &one.message) == (cond, &note.message)) {

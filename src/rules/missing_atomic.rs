@@ -40,15 +40,15 @@
 //! A sum over the block is faster with shuffles within each warp and one atomic per warp.
 //!
 //! ## Limits
-//! - Compound assignments, `++`, `--` and statements such as `s[0] = s[0] + x` are checked; not `&=` and `|=`, which
-//!   may do the same twice, nor `most = min(most, n)` with the same `n` in all threads.
+//! - Compound assignments, `++`, `--` and statements such as `s[0] = s[0] + x` are checked; not `&=` and `|=` with what
+//!   may be the same in all threads, as they may do the same twice, nor `most = min(most, n)` with the same `n`.
 //! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
 //!   what is meant: `warp-synchronous` says that nothing orders them.
 //! - The threads must surely run the statement, and the offsets must be known. Where neither a launch nor the user gives
 //!   the block, one is supposed, and the finding is a note; none if the threads are in different rows of it.
 //! - If an `if` on data from global memory decides whether a thread runs the statement, the finding says "possible". If
 //!   such data decide the element, as in a histogram, the finding is a note.
-//! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
+//! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` of one value as well.
 //! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
 //! - Behind a loop that waits by an atomic, as for a lock, nothing is reported up to the next atomic on the same variable
 //!   or the next barrier of the block.

@@ -113,9 +113,11 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             let unknown = |number: usize| run.trace.accesses[number].unknown.as_ref();
             let text = match (threads, unknown(*first).or_else(|| unknown(*second))) {
                 (_, Some(why)) => format!("two threads may race on `{array}`: {}", why.detail),
-                (Some((one, other)), None) => {
+                // Of lanes that copy or load together, one stands for all.
+                (Some((one, other)), None) if one != other => {
                     format!("threads {one} and {other} may race on `{array}`: nothing surely orders them")
                 }
+                (Some(_), None) => format!("two threads may race on `{array}`: nothing surely orders them"),
                 (None, None) => format!("two threads may race on `{array}`"),
             };
             Why { text, spans: spans(run, *first, *second), subject: None }
@@ -128,7 +130,7 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             ..of("is not followed, and it may access shared memory", vec![*span])
         },
         Doubt::Apart(span) => {
-            of("not all threads may reach this barrier, and the others wait at another one", vec![*span])
+            of("not all threads may reach this barrier, so it may not order them all", vec![*span])
         }
         Doubt::MayDiffer(span, Differs::OtherSide) => {
             of("threads that this bound keeps out are not followed", vec![*span])

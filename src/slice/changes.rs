@@ -8,6 +8,7 @@
 //! ```
 
 use super::computes;
+use super::starts::Starts;
 use crate::builtins;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -56,6 +57,8 @@ pub(super) struct Changes<'a> {
     pub shared: Vec<LocalId>,
     /// Those of them that are arrays of one dimension, whose elements go by no other name: no pointer to one is made.
     pub rows: FxHashSet<LocalId>,
+    /// How far they hold what they are declared with.
+    pub starts: Starts<'a>,
 }
 
 impl<'a> Changes<'a> {
@@ -70,6 +73,7 @@ impl<'a> Changes<'a> {
             written: Vec::new(),
             shared: Vec::new(),
             rows: FxHashSet::default(),
+            starts: Starts::default(),
         };
         find_changes(body, params, program, &mut found).then_some(found)
     }
@@ -97,8 +101,10 @@ fn find_changes<'a>(
             StmtKind::Declare(list) => {
                 for declaration in list {
                     declare(declaration, found);
+                    found.starts.declare(declaration);
                 }
             }
+            StmtKind::Loop { .. } => found.starts.note_loop(stmt.span),
             StmtKind::Damaged | StmtKind::Unsupported(..) | StmtKind::Try(_) | StmtKind::Throw => {
                 return false;
             }
@@ -134,6 +140,7 @@ fn find_changes<'a>(
 fn note_change<'a>(expr: &'a Expr, guard: &Guard<'a>, program: &Program, found: &mut Changes<'a>) -> bool {
     let mut change = |target: &Expr, change: Change<'a>| {
         if let Some(local) = variable_of(target) {
+            found.starts.note_change(local, target.span);
             let is_step = matches!(change, Change::Step);
             let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guard.is_opaque);
             let all = found.of.entry(local).or_default();
@@ -206,6 +213,7 @@ fn declare<'a>(declaration: &'a Declaration, found: &mut Changes<'a>) {
             // It may be changed under another name.
             if let Some(to) = declaration.init.as_ref().and_then(variable_of) {
                 found.of.entry(to).or_default().push(Change::Anyhow);
+                found.starts.note_change(to, declaration.span);
             }
         }
         _ => found.of.entry(local).or_default().extend(declaration.init.as_ref().map(Change::To)),

@@ -21,10 +21,12 @@
 
 use super::changes::{Change, Changes, Written, array_of, is_still, variable_of};
 use super::computes;
+use super::starts::Starts;
 use crate::builtins::{self, Coordinate, Kind};
 use crate::ir::program::Program;
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Type, UnaryOp};
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a value is made of.
@@ -92,6 +94,8 @@ type Filled = FxHashMap<LocalId, bool>;
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     made: FxHashMap<LocalId, Made>,
+    /// What those are made of that are changed, up to a place in the text: of what they are declared with.
+    starts: FxHashMap<LocalId, (Span, Option<Made>)>,
     /// Template parameters.
     given: FxHashSet<Name>,
     /// The kernel's parameters.
@@ -113,7 +117,9 @@ impl Choices {
         };
         found.given.extend(function.template_params.iter().map(|param| param.name.clone()));
         let params: FxHashSet<LocalId> = function.params.iter().map(|param| param.local).collect();
-        let Some(Changes { of: changes, written, shared, rows }) = Changes::of(body, &params, program) else {
+        let Some(Changes { of: changes, written, shared, rows, starts }) =
+            Changes::of(body, &params, program)
+        else {
             return Choices::default();
         };
         found.made.extend(shared.into_iter().map(|local| (local, Made::Shared)));
@@ -128,13 +134,13 @@ impl Choices {
         }
         found.params = params;
         let given = found.made.clone();
-        found.settle(&changes, program);
+        found.settle(&changes, &starts, program);
         let flags = found.find_flags(&written, &changes, program);
         found.filled = found.find_filled(&written, &rows, program);
         if !found.filled.is_empty() || !flags.is_empty() {
             found.made = given;
             found.made.extend(flags.into_iter().map(|local| (local, Made::Flag)));
-            found.settle(&changes, program);
+            found.settle(&changes, &starts, program);
         }
         found.conditions = found.find_conditions(&changes, program);
         found
@@ -151,13 +157,20 @@ impl Choices {
     }
 
     /// Finds what each variable is made of: it is known once all that it gets is.
-    fn settle(&mut self, changes: &ByVariable<'_>, program: &Program) {
+    fn settle(&mut self, changes: &ByVariable<'_>, starts: &Starts<'_>, program: &Program) {
         let mut open: Vec<(&LocalId, &Vec<Change<'_>>)> = changes.iter().collect();
         open.retain(|(local, _)| !self.made.contains_key(local));
         // Most variables are made of those that are declared before them.
         open.sort_unstable_by_key(|(local, _)| local.0);
+        let mut begun: Vec<_> = starts.of_changed().collect();
+        self.starts = begun.iter().map(|start| (start.local, (start.until, None))).collect();
         loop {
-            let known = self.made.len();
+            let known = (self.made.len(), begun.len());
+            begun.retain(|start| {
+                let made = self.value(start.value, None, program);
+                self.starts.insert(start.local, (start.until, made));
+                made.is_none()
+            });
             open.retain(|(local, changes)| match self.of_changes(**local, changes, program) {
                 Some(made) => {
                     self.made.insert(**local, made);
@@ -165,7 +178,7 @@ impl Choices {
                 }
                 None => true,
             });
-            if self.made.len() == known {
+            if (self.made.len(), begun.len()) == known {
                 return;
             }
         }
@@ -238,7 +251,12 @@ impl Choices {
         Some(match &expr.kind {
             ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::SizeofType(_) => Made::Given,
             ExprKind::Local(local) if own == Some(*local) => Made::Given,
-            ExprKind::Local(local) => *self.made.get(local)?,
+            ExprKind::Local(local) => match self.starts.get(local) {
+                Some((until, made)) if until.file == expr.span.file && expr.span.end <= until.start => {
+                    (*made)?
+                }
+                _ => *self.made.get(local)?,
+            },
             ExprKind::Path(path) => match program.variables(&path.name).first() {
                 Some(variable) if variable.storage.is_shared() => Made::Shared,
                 Some(variable) if variable.constant => Made::Given,
@@ -366,12 +384,9 @@ impl Choices {
     pub(super) fn is_flag(&self, cond: &Expr, program: &Program) -> bool {
         match &cond.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.is_flag(inner, program),
-            ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, a, b) => {
-                self.is_flag(a, program) && self.is_flag(b, program)
-            }
             ExprKind::Binary(op, a, b) if is_relation(*op) && is_literal(b) => self.is_flag(a, program),
             ExprKind::Binary(op, a, b) if is_relation(*op) && is_literal(a) => self.is_flag(b, program),
-            _ => matches!(self.value(cond, None, program), Some(Made::Flag | Made::Same)),
+            _ => self.value(cond, None, program) == Some(Made::Flag),
         }
     }
 
@@ -415,6 +430,16 @@ impl Choices {
         found
     }
 
+    /// Whether an operand is itself a condition that data decide.
+    fn is_choice_of_data(&self, operand: &Expr, program: &Program) -> bool {
+        let is_condition = match &operand.kind {
+            ExprKind::Binary(op, ..) => is_relation(*op),
+            ExprKind::Local(local) => self.conditions.contains_key(local),
+            _ => false,
+        };
+        is_condition && self.is_choice(operand, program)
+    }
+
     /// Whether data choose; `Some(false)`: a bound does. `None`: something else has a say.
     fn chooses(&self, cond: &Expr, program: &Program) -> Option<bool> {
         use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
@@ -435,7 +460,9 @@ impl Choices {
             }
             ExprKind::Binary(op @ (Lt | Le | Gt | Ge), a, b) => match (made(a), made(b)) {
                 // `v >= greatest` holds for the greatest alone.
-                (Made::Data, shared) | (shared, Made::Data) if shared.is_shared() => {
+                (Made::Data | Made::Mixed, shared) | (shared, Made::Data | Made::Mixed)
+                    if shared.is_shared() =>
+                {
                     matches!(op, Lt | Gt).then_some(true)
                 }
                 // `s[t + 16] > s[t]`: each thread has two of its own to compare.
@@ -443,8 +470,17 @@ impl Choices {
                 (Made::Data, Made::Data) => Some(true),
                 (Made::Data, alike) | (alike, Made::Data) if alike.is_alike() => Some(true),
                 (a, b) if is_number(a) && is_number(b) => Some(false),
+                // Each thread compares its data with its number.
+                (Made::Data, Made::Number) | (Made::Number, Made::Data) => Some(true),
                 _ => None,
             },
+            // `(a > b) == is_up`: a thread may go either way, whatever its number says.
+            ExprKind::Binary(Eq | Ne, a, b) if is_number(made(b)) && self.is_choice_of_data(a, program) => {
+                Some(true)
+            }
+            ExprKind::Binary(Eq | Ne, a, b) if is_number(made(a)) && self.is_choice_of_data(b, program) => {
+                Some(true)
+            }
             // What is asked for by a parameter may be there once.
             ExprKind::Binary(op @ (Eq | Ne), a, b) => match (made(a), made(b)) {
                 (Made::Data, alike) if alike.is_alike() => (*op == Ne || is_literal(b)).then_some(true),
@@ -501,8 +537,8 @@ fn place(pointer: Made) -> Made {
 fn builtin_member(variable: &Name, member: &Name) -> Made {
     let is_axis = matches!(&**member, "x" | "y" | "z");
     match &**variable {
-        "threadIdx" | "blockIdx" if is_axis => Made::Number,
-        "blockDim" | "gridDim" if is_axis => Made::Given,
+        "threadIdx" if is_axis => Made::Number,
+        "blockIdx" | "blockDim" | "gridDim" if is_axis => Made::Given,
         _ => Made::Other,
     }
 }

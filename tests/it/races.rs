@@ -162,10 +162,18 @@ fn loops_that_a_block_leaves_together_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_with_pointers_in_memory_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/addresses.cu",
+        "14 runs of kernels with shared memory: 5 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_with_names_of_their_own_stand_as_named() {
     stand_as_named(
         "fixtures/races/own-names.cu",
-        "7 runs of kernels with shared memory: 2 proved free of races",
+        "8 runs of kernels with shared memory: 2 proved free of races",
     );
 }
 

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::domain::ThreadSet;
+use crate::exec::interior::Leaving;
 use crate::exec::machine::Machine;
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, StmtKind};
@@ -24,7 +25,7 @@ impl Machine<'_> {
         let mut parts = Vec::new();
         add_parts(cond, &mut parts);
         let known: Vec<ThreadSet> = self.unrecorded(|machine| {
-            let truths = parts.into_iter().map(|part| machine.tested(part, false).1);
+            let truths = parts.into_iter().map(|part| machine.tested(part, Leaving::No).1);
             truths.filter(|it| it.decided).map(|it| it.can_hold).collect()
         });
         let absences = self.state.course.absent.iter().filter_map(|absent| {

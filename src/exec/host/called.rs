@@ -8,6 +8,7 @@
 
 use super::Machine;
 use crate::domain::{Reason, Unknown};
+use crate::exec::interior::Leaving;
 use crate::exec::machine::{ChosenKernel, Mode};
 use crate::exec::value::Value;
 use crate::ir::{BinaryOp, Expr, ExprKind, Name, Scalar};
@@ -67,7 +68,7 @@ impl Machine<'_> {
             let element = of(ExprKind::Index(table.clone(), at.clone()));
             let Value::Function(path) = self.evaluate(&element) else { break };
             let is_meant = of(ExprKind::Binary(BinaryOp::Eq, index.clone(), at));
-            let (condition, truth) = self.tested(&is_meant, false);
+            let (condition, truth) = self.tested(&is_meant, Leaving::No);
             if truth.decided && truth.can_hold.is_empty() {
                 continue;
             }

@@ -10,6 +10,7 @@
 use super::Machine;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Doubted, EndedBy, Refuted};
+use crate::exec::interior::Leaving;
 use crate::exec::value::NOWHERE;
 use crate::exec::value::{Condition, Relation, Value};
 use crate::ir::visit::children;
@@ -68,7 +69,7 @@ impl Machine<'_> {
     }
 
     fn decided_in_host(&mut self, condition: &Condition) -> Option<bool> {
-        let truth = self.truth(condition, false);
+        let truth = self.truth(condition, Leaving::No);
         if truth.decided { Some(!truth.can_hold.is_empty()) } else { self.follows(condition, &[]) }
     }
 

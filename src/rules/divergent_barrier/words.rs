@@ -75,6 +75,33 @@ pub(super) fn describe_by_data(case: &Case<'_>, run: usize, barrier: &Barrier, c
     }
 }
 
+/// What a barrier does about threads that have exited.
+const EXITED: &str = "from compute capability 7.0 on, a barrier waits only for threads that have not exited";
+/// What the guide says of it.
+const GUIDE: &str = "the CUDA programming guide still calls a barrier in divergent code undefined";
+
+/// A barrier before which threads may have exited, as what each of them reads decides.
+pub(super) fn describe_exit_by_data(
+    case: &Case<'_>,
+    run: usize,
+    barrier: &Barrier,
+    cond: Span,
+) -> Diagnostic {
+    let name = &barrier.name;
+    let message =
+        format!("data choose which threads exit before this `{name}`, and it does not wait for them");
+    let notes = vec![EXITED.to_owned(), GUIDE.to_owned(), case.block_words(run)];
+    let help = "no change is needed if the remaining threads read nothing that these should have written, and no \
+                device before compute capability 7.0 is meant; otherwise guard only the work";
+    Diagnostic {
+        labels: vec![(cond, "what each thread reads decides for that thread alone".to_owned())],
+        notes,
+        helps: vec![help.to_owned()],
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain(barrier_after_exit::RULE.id, Level::Note, barrier.span, message)
+    }
+}
+
 /// A barrier in a loop that threads may have left, by a condition that the others do not look at.
 pub(super) fn describe_in_part(
     case: &Case<'_>,
@@ -252,10 +279,7 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
              wait for threads that exit",
             "the CUDA programming guide calls a barrier in divergent code undefined",
         ],
-        Then::Exit => &[
-            "from compute capability 7.0 on, a barrier waits only for threads that have not exited",
-            "the CUDA programming guide still calls a barrier in divergent code undefined",
-        ],
+        Then::Exit => &[EXITED, GUIDE],
         Then::Unknown(why) => {
             let said = is_told_apart(why, barrier);
             let why = if said { String::new() } else { format!(": {}", why.detail) };
