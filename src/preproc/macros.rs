@@ -91,8 +91,12 @@ impl Macros {
         }
     }
 
-    /// The same, whether CUDA gives the name its meaning or not.
+    /// The same, whether CUDA gives the name its meaning or not; but what says of a declaration what it is, as
+    /// `__shared__`, stays.
     pub(crate) fn set_in_any_case(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
+        if name != WARP_SIZE && OWNED.binary_search(&name).is_ok() {
+            return;
+        }
         let version = Version { from, definition };
         match self.table.get_mut(name) {
             Some(entry) if entry.now.from == from => entry.now = version,
@@ -213,7 +217,9 @@ pub(crate) fn is_owned(name: &str) -> bool {
     }
 }
 
-/// Words that are no names of functions or variables. Sorted.
+/// The one among the following that is a number.
+const WARP_SIZE: &str = "warpSize";
+/// Words that are no names of functions, and the warp's size. Sorted.
 const OWNED: [&str; 19] = [
     "__align__",
     "__block_size__",
@@ -233,7 +239,7 @@ const OWNED: [&str; 19] = [
     "__restrict__",
     "__shared__",
     "dim3",
-    "warpSize",
+    WARP_SIZE,
 ];
 
 #[cfg(test)]

@@ -117,8 +117,13 @@ fn tokens_do_not_grow_together() {
 fn cuda_owns_its_words() {
     becomes("#define __shared__\n__shared__ float s[3];", "__shared__ float s[3];");
     becomes(
-        "#define __syncthreads() nop()\n#define threadIdx t\n__syncthreads(); threadIdx.x;",
+        "#if !OTHER\n#define __syncthreads() nop()\n#define threadIdx t\n#endif\n__syncthreads(); threadIdx.x;",
         "__syncthreads(); threadIdx.x;",
+    );
+    // Where the file says so under no condition, every compiler takes it.
+    becomes(
+        "#define __syncthreads() nop()\n#define warpSize 64\n__syncthreads(); warpSize;\n#undef warpSize\nwarpSize;",
+        "nop(); 64; warpSize;",
     );
 }
 
