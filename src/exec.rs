@@ -10,6 +10,7 @@
 
 mod access;
 mod address;
+mod addresses;
 mod aggregate;
 mod alternatives;
 mod arithmetic;

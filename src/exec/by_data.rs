@@ -9,7 +9,7 @@
 //! if (__any_sync(all, x > 0))    either: lanes vote on data
 //! ```
 
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, SymbolId};
 use crate::ir::Expr;
@@ -36,7 +36,7 @@ impl Machine<'_> {
 
     /// Notes that a condition asks for data, if none did before.
     pub(super) fn note_asked_of_data(&mut self, condition: &Condition) {
-        if self.looping.data_asked.is_none() {
+        if self.mode == Mode::Device && self.looping.data_asked.is_none() {
             self.looping.data_asked = self.asked_of_data(condition);
         }
     }

@@ -15,18 +15,12 @@
 //! different memory.
 
 use super::machine::{Machine, Mode};
-use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::Variation;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Function, LocalId, Name, Stmt, StmtKind, Type};
 use std::sync::Arc;
-
-/// What stands for all places in which an address may lie.
-const ADDRESSES: &str = "*";
-/// Classes within classes that are looked into.
-const MOST_NESTED: u32 = 4;
 
 impl Machine<'_> {
     /// How much what is read differs between threads.
@@ -44,7 +38,7 @@ impl Machine<'_> {
     }
 
     /// Whether the kernel changes a variable in global memory that all threads read.
-    fn is_changed(&mut self, name: &Name) -> bool {
+    pub(super) fn is_changed(&mut self, name: &Name) -> bool {
         self.memory.elsewhere.read_alike.insert(name.clone());
         self.mode == Mode::Device && self.memory.elsewhere.changing.contains(name)
     }
@@ -90,14 +84,7 @@ impl Machine<'_> {
 
     fn look_for_changes_in(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Assign(_, target, _) => {
-                self.changes_at(target);
-                let is_in_memory = !matches!(target.kind, ExprKind::Local(_));
-                if is_in_memory && may_hold_address(&self.type_of(target), MOST_NESTED) {
-                    self.memory.elsewhere.written.insert(ADDRESSES.into());
-                }
-            }
-            ExprKind::Step { target, .. } => self.changes_at(target),
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => self.changes_at(target),
             ExprKind::Call { callee, args } => {
                 if let ExprKind::Path(path) = &callee.kind {
                     let functions = self.program.functions(&path.name);
@@ -115,102 +102,17 @@ impl Machine<'_> {
                         .collect();
                     for function in functions {
                         self.look_for_variables(function);
-                        let mut params = function.params.iter().filter(|param| !param.to_const);
-                        if params.any(|param| self.may_take_address(&param.ty)) {
-                            self.memory.elsewhere.written.insert(ADDRESSES.into());
-                        }
                     }
                     written.into_iter().for_each(|arg| self.changes_behind(arg));
                 }
             }
-            ExprKind::Asm(asm) if self.may_store_input(asm) => {
-                self.memory.elsewhere.written.insert(ADDRESSES.into());
-                asm.inputs.iter().for_each(|(_, value)| self.changes_behind(value));
-            }
-            ExprKind::Asm(asm) if ["st.", "atom.", "red."].iter().any(|it| asm.template.contains(it)) => {
+            ExprKind::Asm(asm) if stores(asm) => {
                 asm.inputs.iter().for_each(|(_, value)| self.changes_behind(value));
             }
             _ => {}
         }
-        if self.hides_address(expr) {
-            self.memory.elsewhere.written.insert(ADDRESSES.into());
-        }
+        self.note_address_stored(expr);
         children(expr, &mut |child| self.look_for_changes_in(child));
-    }
-
-    /// Whether an expression makes something else of an address that may be that of a shared array: a number, or bytes;
-    /// or hands it to a method of a class that is not seen, as `atomic.store(s)`.
-    fn hides_address(&mut self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Cast(to, inner) => match &inner.kind {
-                ExprKind::AddressOf(place) => {
-                    matches!(to, Type::Pointer(_)) && may_hold_address(&self.type_of(place), MOST_NESTED)
-                }
-                _ => !matches!(to, Type::Pointer(_) | Type::Reference(_)) && self.may_be_shared(inner),
-            },
-            ExprKind::Call { callee, args } => {
-                let is_method = matches!(&callee.kind, ExprKind::Member { name, .. }
-                    if self.program.functions(name).is_empty());
-                is_method && args.iter().any(|arg| self.may_be_shared(arg))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a value may be an address in shared memory.
-    fn may_be_shared(&mut self, value: &Expr) -> bool {
-        if !matches!(self.type_of(value), Ty::Pointer(_) | Ty::Array(..)) {
-            return false;
-        }
-        let mut root = value;
-        while let ExprKind::Binary(_, inner, _)
-        | ExprKind::Cast(_, inner)
-        | ExprKind::Index(inner, _)
-        | ExprKind::AddressOf(inner) = &root.kind
-        {
-            root = inner;
-        }
-        let ExprKind::Local(local) = root.kind else { return true };
-        let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
-        match slot.map(|slot| &slot.value) {
-            Some(Value::Pointer(known)) => self.is_shared(known),
-            _ => true,
-        }
-    }
-
-    /// Whether assembly may store an address that it is given.
-    fn may_store_input(&mut self, asm: &Asm) -> bool {
-        let stores = ["st.", "atom.", "red."].iter().any(|it| asm.template.contains(it));
-        let given: Vec<&Expr> = asm.inputs.iter().map(|(_, value)| value).collect();
-        // The first is where it stores.
-        stores && given.into_iter().skip(1).any(|value| self.may_be_shared(value))
-    }
-
-    /// Whether a function may store an address where a parameter of this type leads. A reference to an object mostly
-    /// leads to a variable.
-    fn may_take_address(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Pointer(to) => self.type_holds_address(to, MOST_NESTED),
-            Type::Reference(to) => matches!(to.clone().unqualified(), Type::Pointer(_)),
-            _ => false,
-        }
-    }
-
-    fn type_holds_address(&self, ty: &Type, depth: u32) -> bool {
-        match ty {
-            Type::Pointer(_) => true,
-            Type::Qualified(_, inner) | Type::Array(inner, _) => self.type_holds_address(inner, depth),
-            Type::Named(path) if depth > 0 => {
-                let fields = self.program.records(&path.name).iter().flat_map(|record| &record.fields);
-                fields.into_iter().any(|field| self.type_holds_address(&field.ty, depth - 1))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the kernel stores an address in memory, which may be that of a shared array.
-    pub(super) fn may_find_addresses(&mut self) -> bool {
-        self.is_changed(&ADDRESSES.into())
     }
 
     /// Notes which variables outside of functions a function changes by their names, whether it is run or not.
@@ -282,18 +184,6 @@ impl Machine<'_> {
     }
 }
 
-/// Whether something of this type is an address, or holds one.
-fn may_hold_address(ty: &Ty, depth: u32) -> bool {
-    match ty {
-        Ty::Pointer(_) => true,
-        Ty::Array(inner, ..) => may_hold_address(inner, depth),
-        Ty::Record(layout) => {
-            depth == 0 || layout.fields.iter().any(|field| may_hold_address(&field.ty, depth - 1))
-        }
-        _ => false,
-    }
-}
-
 /// The variables outside of functions that a statement assigns to.
 fn variables_changed(stmt: &Stmt, names: &mut Vec<Name>) {
     own_exprs(stmt, &mut |expr| variables_changed_in(expr, names));
@@ -325,6 +215,11 @@ fn variable_of(place: &Expr) -> Option<Name> {
         | ExprKind::Binary(_, inner, _) => variable_of(inner),
         _ => None,
     }
+}
+
+/// Whether assembly may write to memory.
+pub(super) fn stores(asm: &Asm) -> bool {
+    ["st.", "atom.", "red."].iter().any(|it| asm.template.contains(it))
 }
 
 /// Whether a function of CUDA's writes where its first argument leads.

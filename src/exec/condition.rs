@@ -11,12 +11,12 @@
 //! | `blockIdx.x * 256 + threadIdx.x == 0` | some, not known | all (assumed: the block is not at the edge) |
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
+use super::interior::Leaving;
 use super::machine::{Machine, Mode};
 use super::sides::{are_apart, ranks, sides};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
 use crate::events::{Asks, Assumption, Blocks, Bound, Ranks, Roots, SplitKind, Taken};
-use crate::exec::interior::Leaving;
 use crate::ir::Expr;
 use crate::source::Span;
 use rustc_hash::FxHashSet;

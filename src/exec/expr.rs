@@ -1,13 +1,13 @@
 //! What does an expression evaluate to, for all threads at once?
 
 use super::converted::Wanted;
+use super::interior::Leaving;
 use super::machine::{Machine, Mode};
 use super::tree::Together;
 use super::types::{Binding, FieldLayout, Ty};
 use super::value::{Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, Unknown, Variation};
 use crate::events::AccessOp;
-use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;

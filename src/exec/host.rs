@@ -28,13 +28,13 @@ mod untied;
 mod warp;
 
 use super::condition::Truth;
+use super::interior::Leaving;
 use super::join::Join;
 use super::machine::{ChosenKernel, Claim, Exit, Implied, Machine, Mode, State};
 use super::rejoin::changed;
 use super::value::NOWHERE;
 use super::value::{Condition, Value};
 use crate::domain::{Reason, SymbolId, Unknown, Variation};
-use crate::exec::interior::Leaving;
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Expr, ExprKind, Name, Path, Stmt, TemplateArg, Type};
 use crate::source::Span;

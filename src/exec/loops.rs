@@ -9,13 +9,13 @@ pub(super) mod parts;
 use super::condition::{Truth, listed};
 use super::counted::FIRST;
 use super::enumerate::Changing;
+use super::interior::Leaving;
 use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{
     Asks, Assumption, Bound, Differs, EndOfRound, Event, GoesOn, LoopCode, Split, SplitKind,
 };
-use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;

@@ -11,11 +11,11 @@
 //! | `if (i < n && s[t] > 3) a = 1; b = s[t];` | read |
 
 use super::condition::{Truth, Within, listed};
+use super::interior::Leaving;
 use super::machine::Machine;
 use super::value::{Condition, Value};
 use crate::domain::ThreadSet;
 use crate::events::{Split, SplitKind};
-use crate::exec::interior::Leaving;
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind};
 use crate::source::Span;

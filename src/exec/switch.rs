@@ -2,12 +2,12 @@
 
 use super::condition::Truth;
 use super::instead::Instead;
+use super::interior::Leaving;
 use super::join::Join;
 use super::machine::{LoopMask, Machine, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Is, Side, SplitKind, Taken};
-use crate::exec::interior::Leaving;
 use crate::ir::{Case, Expr};
 use crate::source::Span;
 

@@ -87,11 +87,19 @@ struct Seen {
     too_deep: bool,
 }
 
-/// A file being run: which, where in it, and for each open conditional whether a branch was taken.
+/// A conditional that is open.
+struct Conditional {
+    /// Whether a branch was taken.
+    taken: bool,
+    /// Whether every build takes the branch that runs.
+    is_sure: bool,
+}
+
+/// A file being run: which, where in it, and the open conditionals.
 struct Open {
     number: u32,
     next: usize,
-    taken: Vec<bool>,
+    around: Vec<Conditional>,
     /// How many conditionals are open around the first that cannot be answered, and where that begins.
     undecided: Option<(usize, u32)>,
 }
@@ -138,7 +146,7 @@ impl<'r> Replay<'r> {
 
     /// Runs the main file.
     pub(super) fn run(&mut self) {
-        let mut open = vec![Open { number: 0, next: 0, taken: Vec::new(), undecided: None }];
+        let mut open = vec![Open { number: 0, next: 0, around: Vec::new(), undecided: None }];
         while let Some(top) = open.last_mut() {
             let Some(file) = self.macros.files.get(top.number as usize).map(Arc::clone) else { return };
             let header = open.len() > 1;
@@ -211,8 +219,8 @@ impl<'r> Replay<'r> {
         match &directive.kind {
             DirectiveKind::Define(define) => {
                 let place = MacroRef { file: top.number, index };
-                match top.number == 0 && top.taken.is_empty() {
-                    // The file itself says so, under no condition: every compiler takes it.
+                match top.number == 0 && top.around.iter().all(|it| it.is_sure) {
+                    // The file itself says so, and no compiler passes it by.
                     true => self.macros.set_in_any_case(&define.name, self.from, Some(place)),
                     false => self.macros.set(&define.name, self.from, Some(place)),
                 }
@@ -224,34 +232,35 @@ impl<'r> Replay<'r> {
             DirectiveKind::If { test, next } => {
                 let answer = self.test(file, top.number, test);
                 if answer == Answer::Open && top.undecided.is_none() {
-                    top.undecided = Some((top.taken.len(), directive.end));
+                    top.undecided = Some((top.around.len(), directive.end));
                 }
                 let taken = answer == Answer::True;
                 if !taken && top.number == 0 {
                     file.miss(index as usize);
                 }
-                top.taken.push(taken);
+                top.around.push(Conditional { taken, is_sure: is_sure(file, index, test) });
                 return skip_unless(taken, *next);
             }
             DirectiveKind::Elif { test, next } => {
-                let before = top.taken.last().copied().unwrap_or(true);
+                let before = top.around.last().is_none_or(|it| it.taken);
                 let answer = if before { Answer::False } else { self.test(file, top.number, test) };
                 if answer == Answer::Open && top.undecided.is_none() {
-                    top.undecided = Some((top.taken.len().saturating_sub(1), directive.end));
+                    top.undecided = Some((top.around.len().saturating_sub(1), directive.end));
                 }
                 let taken = answer == Answer::True;
-                if taken && let Some(last) = top.taken.last_mut() {
-                    *last = true;
+                if taken && let Some(last) = top.around.last_mut() {
+                    *last = Conditional { taken, is_sure: false };
                 }
                 return skip_unless(taken, *next);
             }
             DirectiveKind::Else { next } => {
-                let taken = top.taken.last_mut().is_some_and(|taken| !std::mem::replace(taken, true));
+                let other = Conditional { taken: true, is_sure: false };
+                let taken = top.around.last_mut().is_some_and(|last| !std::mem::replace(last, other).taken);
                 return skip_unless(taken, *next);
             }
             DirectiveKind::Endif => {
-                top.taken.pop();
-                let ended = top.undecided.filter(|(around, _)| top.taken.len() <= *around);
+                top.around.pop();
+                let ended = top.undecided.filter(|(around, _)| top.around.len() <= *around);
                 if let Some((_, start)) = ended {
                     top.undecided = None;
                     if top.number == 0 {
@@ -315,7 +324,7 @@ impl<'r> Replay<'r> {
             self.include_again(header, own);
         }
         if !deep && !self.once.contains(header.id) {
-            open.push(Open { number: own, next: 0, taken: Vec::new(), undecided: None });
+            open.push(Open { number: own, next: 0, around: Vec::new(), undecided: None });
         }
     }
 
@@ -416,4 +425,18 @@ pub(crate) fn blanked(text: &str, blanks: &[Range<usize>]) -> String {
     }
     out.push_str(text.get(copied..).unwrap_or(""));
     out
+}
+
+/// Whether every build takes a branch that this one takes: a name is defined, a number is written, or the file asks
+/// whether it was read before, by a name that it defines next.
+fn is_sure(file: &Directives, index: u32, test: &Test) -> bool {
+    let text = |range: &Range<usize>| file.file.text.get(range.clone()).unwrap_or("");
+    match test {
+        Test::Defined(_) => true,
+        Test::NotDefined(range) => {
+            let next = file.list.get(index as usize + 1).map(|next| &next.kind);
+            matches!(next, Some(DirectiveKind::Define(define)) if *define.name == *text(range))
+        }
+        Test::Expression(range) => !text(range).contains(|c: char| c.is_ascii_alphabetic() || c == '_'),
+    }
 }

@@ -123,7 +123,8 @@
 //!
 //! ## Limits
 //! - A condition on values loaded from memory may or may not be the same for the whole block. It is reported, as a
-//!   note (of `barrier-after-exit` where threads exit by it), only if it consists of what each thread loads from global memory, of bounds and of thread numbers.
+//!   note (of `barrier-after-exit` where threads exit by it), only if it consists of what each thread loads from global
+//!   memory, of bounds and of thread numbers.
 //! - If the trip count of a loop differs between threads because of a run-time bound, the finding is only a note: the
 //!   bound may be a multiple of what the block processes per iteration. The same holds for a condition on high thread
 //!   numbers in a block that no launch gives.

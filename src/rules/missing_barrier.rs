@@ -97,8 +97,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// The advice where two threads write different values in one statement.
-const ONE_STATEMENT: &str = "let one thread write it, or combine what the threads write with an atomic, such as `atomicMax`: no \
-     barrier can stand between writes of one statement";
+const ONE_STATEMENT: &str = "let one thread write it, or combine what the threads write with an atomic, such as \
+                             `atomicMax`: no barrier can stand between writes of one statement";
 
 /// Finds pairs of accesses that nothing orders: one finding for each array and each way.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {

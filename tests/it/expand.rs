@@ -120,7 +120,14 @@ fn cuda_owns_its_words() {
         "#if !OTHER\n#define __syncthreads() nop()\n#define threadIdx t\n#endif\n__syncthreads(); threadIdx.x;",
         "__syncthreads(); threadIdx.x;",
     );
-    // Where the file says so under no condition, every compiler takes it.
+    becomes(
+        "#ifdef OTHER\n#else\n#define __syncthreads() nop()\n#endif\n__syncthreads();",
+        "__syncthreads();",
+    );
+    // Where the file says so under no condition, or one that always holds, every compiler takes it.
+    for around in ["#if 1", "#ifdef __CUDACC__", "#ifndef FILE_CU\n#define FILE_CU"] {
+        becomes(&format!("{around}\n#define __syncthreads() nop()\n__syncthreads();\n#endif"), "nop();");
+    }
     becomes(
         "#define __syncthreads() nop()\n#define warpSize 64\n__syncthreads(); warpSize;\n#undef warpSize\nwarpSize;",
         "nop(); 64; warpSize;",

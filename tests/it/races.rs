@@ -173,7 +173,7 @@ fn kernels_with_pointers_in_memory_stand_as_their_names_say() {
 fn kernels_with_names_of_their_own_stand_as_named() {
     stand_as_named(
         "fixtures/races/own-names.cu",
-        "8 runs of kernels with shared memory: 2 proved free of races",
+        "9 runs of kernels with shared memory: 2 proved free of races",
     );
 }
 
