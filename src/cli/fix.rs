@@ -14,7 +14,7 @@ use crate::fixes::{self, Repair};
 use crate::output::{self, diff};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Files with edits that were proved by a second run.
@@ -82,19 +82,8 @@ pub(super) fn repair(
             None => usable.push(repair),
         }
     }
-    // Together if that works, else one after the other.
     let mut kept: Vec<&Repair<'_>> = Vec::new();
-    let all: Vec<&Repair<'_>> = usable.iter().collect();
-    if !all.is_empty() && repaired.attempt(&first, &all)? {
-        kept = all;
-    } else if all.len() > 1 {
-        for repair in &usable {
-            kept.push(repair);
-            if !repaired.attempt(&first, &kept)? {
-                kept.pop();
-            }
-        }
-    }
+    repaired.add(&first, &usable.iter().collect::<Vec<_>>(), &mut kept)?;
     for repair in &usable {
         if !kept.iter().any(|it| std::ptr::eq(*it, repair)) {
             let why = "a second run did not confirm it";
@@ -120,7 +109,7 @@ pub(super) fn is_confirmed(
 ) -> bool {
     let Some(judged) = judged(args, input, analyzed) else { return false };
     let first = First { args, input, analyzed, found, judged, hiding };
-    Repaired::default().attempt(&first, &[repair]) == Some(true)
+    matches!(Repaired::default().attempt(&first, &[repair]), Some(Outcome::Confirmed))
 }
 
 fn place(sources: &Sources, repair: &Repair<'_>) -> String {
@@ -130,9 +119,48 @@ fn place(sources: &Sources, repair: &Repair<'_>) -> String {
     })
 }
 
+/// What a second run says of some repairs.
+enum Outcome {
+    Confirmed,
+    /// The files of what speaks against them, as far as that is known.
+    Refused(BTreeSet<PathBuf>),
+}
+
 impl Repaired {
-    /// Makes the run again with these repairs; whether they are confirmed.
-    fn attempt(&mut self, first: &First<'_>, repairs: &[&Repair<'_>]) -> Option<bool> {
+    /// Adds those of some repairs that are confirmed beside the ones that are kept: all together if that works, else
+    /// first those of files of which nothing speaks against them, and the others one half after the other. So few runs
+    /// suffice where few of many are refused.
+    fn add<'r>(
+        &mut self,
+        first: &First<'_>,
+        repairs: &[&'r Repair<'r>],
+        kept: &mut Vec<&'r Repair<'r>>,
+    ) -> Option<()> {
+        if repairs.is_empty() {
+            return Some(());
+        }
+        let before = kept.len();
+        kept.extend(repairs);
+        let Outcome::Refused(blamed) = self.attempt(first, kept)? else { return Some(()) };
+        kept.truncate(before);
+        if repairs.len() == 1 {
+            return Some(());
+        }
+        let sources = first.analyzed.run.sources();
+        let is_blamed = |repair: &Repair<'_>| {
+            repair.fix.edits.iter().any(|edit| blamed.contains(&sources.get(edit.span.file).path))
+        };
+        let (suspect, innocent): (Vec<_>, Vec<_>) = repairs.iter().copied().partition(|it| is_blamed(it));
+        let (one, other) = match suspect.is_empty() || innocent.is_empty() {
+            true => repairs.split_at(repairs.len() / 2),
+            false => (innocent.as_slice(), suspect.as_slice()),
+        };
+        self.add(first, one, kept)?;
+        self.add(first, other, kept)
+    }
+
+    /// Makes the run again with these repairs.
+    fn attempt(&mut self, first: &First<'_>, repairs: &[&Repair<'_>]) -> Option<Outcome> {
         let First { args, input, analyzed, found: before, judged: judged_before, hiding } = first;
         let sources = analyzed.run.sources();
         let mut edits: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
@@ -142,16 +170,19 @@ impl Repaired {
         let mut files = BTreeMap::new();
         for (file, edits) in edits {
             let file = sources.get(file);
-            let Some(old) = read(input, &file) else { return Some(false) };
-            let Some(new) = fixes::apply(&old, &edits) else { return Some(false) };
+            let read = read(input, &file).and_then(|old| Some((fixes::apply(&old, &edits)?, old)));
+            let Some((new, old)) = read else {
+                return Some(Outcome::Refused(BTreeSet::from([file.path.clone()])));
+            };
             files.insert(file.path.clone(), (old, new));
         }
         let changes: Vec<&Edit> = repairs.iter().flat_map(|repair| &repair.fix.edits).collect();
         let edited = files.iter().map(|(path, (_, new)): (&PathBuf, &(_, Vec<u8>))| (path, new));
         let overlay: Overlay = edited.map(|(path, new)| (path.clone(), Some(new.clone()))).collect();
         let again = input.analyze(first.args.wanted(), &overlay, &[]);
-        if puts_barrier_in_doubt(sources, &again, &changes) {
-            return Some(false);
+        let in_doubt = barriers_in_doubt(sources, &again, &changes);
+        if !in_doubt.is_empty() {
+            return Some(Outcome::Refused(in_doubt));
         }
         let after = found(args, input, &again, hiding)?;
         let judged_after = judged(args, input, &again)?;
@@ -173,11 +204,12 @@ impl Repaired {
                 *now += extra(finding);
             }
         }
+        let mut blamed = BTreeSet::new();
         for finding in of(false) {
-            let Some(count) = left.get_mut(&key(sources, finding, &changes)) else {
-                return Some(false);
-            };
-            *count = count.saturating_sub(1);
+            match left.get_mut(&key(sources, finding, &changes)) {
+                Some(count) => *count = count.saturating_sub(1),
+                None => _ = blamed.insert(sources.get(finding.primary.file).path.clone()),
+            }
         }
         // A race that a worse one in its kernel has hidden.
         let was_hidden = |finding: &Diagnostic| {
@@ -186,28 +218,29 @@ impl Repaired {
             };
             finding.hazard.is_some() && finding.level == Level::Note && of(false).any(hides)
         };
-        let confirmed = judged_after.iter().all(|finding| {
+        let of_after = again.run.sources();
+        for finding in &judged_after {
             // They may be in other lines now.
-            if let Some((_, then)) =
-                array(again.run.sources(), finding).and_then(|array| eased.get_mut(&array))
-            {
+            if let Some((_, then)) = array(of_after, finding).and_then(|array| eased.get_mut(&array)) {
                 *then += extra(finding);
-                return true;
+                continue;
             }
-            let count = left.get_mut(&key(again.run.sources(), finding, &[]));
+            let count = left.get_mut(&key(of_after, finding, &[]));
             let known = count.is_some_and(|count| {
                 let known = *count > 0;
                 *count = count.saturating_sub(1);
                 known
             });
-            known || was_hidden(finding)
-        });
-        let confirmed = confirmed && eased.values().all(|(now, then)| then < now);
-        if confirmed {
-            self.files = files;
-            self.again = Some((again, after));
+            if !known && !was_hidden(finding) {
+                blamed.insert(of_after.get(finding.primary.file).path.clone());
+            }
         }
-        Some(confirmed)
+        if !blamed.is_empty() || !eased.values().all(|(now, then)| then < now) {
+            return Some(Outcome::Refused(blamed));
+        }
+        self.files = files;
+        self.again = Some((again, after));
+        Some(Outcome::Confirmed)
     }
 
     /// The changes as a unified diff.
@@ -255,14 +288,12 @@ fn extra(finding: &Diagnostic) -> u64 {
     finding.cost().map_or(0, |cost| cost.extra)
 }
 
-/// Whether an edit puts a barrier where, for all that the second run knows, not all threads of some kernel come.
-/// No finding is made of that: the data may have it that they do, but nobody has said so.
-fn puts_barrier_in_doubt(before: &Sources, again: &Analyzed, changes: &[&Edit]) -> bool {
-    let mut in_doubt = again.reports.iter().flat_map(|report| &report.in_doubt);
-    in_doubt.any(|barrier| {
-        let file = again.run.sources().get(barrier.file);
+/// The files in which an edit puts a barrier where, for all that the second run knows, not all threads of some kernel
+/// come. No finding is made of that: the data may have it that they do, but nobody has said so.
+fn barriers_in_doubt(before: &Sources, again: &Analyzed, changes: &[&Edit]) -> BTreeSet<PathBuf> {
+    let is_new = |barrier: Span, path: &PathBuf| {
         let mut own: Vec<&&Edit> =
-            changes.iter().filter(|edit| before.get(edit.span.file).path == file.path).collect();
+            changes.iter().filter(|edit| before.get(edit.span.file).path == *path).collect();
         own.sort_by_key(|edit| edit.span);
         let mut moved = 0i64;
         own.into_iter().any(|edit| {
@@ -271,7 +302,10 @@ fn puts_barrier_in_doubt(before: &Sources, again: &Analyzed, changes: &[&Edit]) 
             moved += length - i64::from(edit.span.end - edit.span.start);
             (start..start + length).contains(&i64::from(barrier.start))
         })
-    })
+    };
+    let in_doubt = again.reports.iter().flat_map(|report| &report.in_doubt);
+    let of_files = in_doubt.map(|barrier| (*barrier, again.run.sources().get(barrier.file).path.clone()));
+    of_files.filter(|(barrier, path)| is_new(*barrier, path)).map(|(_, path)| path).collect()
 }
 
 /// What makes two findings of different runs the same.
