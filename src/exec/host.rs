@@ -197,7 +197,7 @@ impl Machine<'_> {
         let start = self.state.clone();
         let mark = self.left_mark();
         let mut first = body_first;
-        let mut ended = false;
+        let (mut ended, mut is_open) = (false, false);
         let (mut idle, mut seen) = (0, self.trace.launches.len());
         for iteration in 0..=longest {
             if !first && let Some(cond) = cond {
@@ -208,8 +208,9 @@ impl Machine<'_> {
                     ended = true;
                     break;
                 }
-                // Not known whether it goes on: one iteration shows what it launches.
-                if !truth.decided && iteration > 0 {
+                // Not known whether it goes on: two iterations show what it launches.
+                is_open = !truth.decided;
+                if is_open && iteration > 0 {
                     break;
                 }
             }
@@ -217,14 +218,7 @@ impl Machine<'_> {
             if iteration == longest || self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
-            self.run(body);
-            if self.left_mark() > mark && !self.state.active.is_empty() {
-                self.rejoin_those(mark, &[Exit::Continue]);
-            }
-            if let Some(mask) = self.state.loops.last_mut() {
-                self.state.active = self.state.active.or(&mask.continued);
-                mask.continued = crate::domain::ThreadSet::NONE;
-            }
+            self.host_iteration(body, mark);
             if self.state.active.is_empty() {
                 ended = true;
                 break;
@@ -239,12 +233,42 @@ impl Machine<'_> {
             }
         }
         self.host.idle_loops -= u32::from(!reaches);
+        if is_open && reaches && !ended && !self.state.active.is_empty() {
+            self.later_iteration(cond, body, &start, mark);
+        }
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
         if !ended {
             // Where it does not run, nothing was asked in it.
             self.state.claims.truncate(start.claims.len());
             self.forget_changes(&start);
         }
+    }
+
+    /// The body of a loop.
+    fn host_iteration(&mut self, body: &[Stmt], mark: usize) {
+        self.run(body);
+        if self.left_mark() > mark && !self.state.active.is_empty() {
+            self.rejoin_those(mark, &[Exit::Continue]);
+        }
+        if let Some(mask) = self.state.loops.last_mut() {
+            self.state.active = self.state.active.or(&mask.continued);
+            mask.continued = crate::domain::ThreadSet::NONE;
+        }
+    }
+
+    /// Any iteration but the first of a loop that began in this state and of which it is not known how often it runs:
+    /// what the first one changed may be anything.
+    ///
+    /// Example: in `for (int n = 1; n > 0;) { visit<<<1, 256>>>(n); n = found(); }`, the first launch has 1 for `n`, and
+    /// the others any number.
+    fn later_iteration(&mut self, cond: Option<&Expr>, body: &[Stmt], start: &State, mark: usize) {
+        self.forget_changes(start);
+        if let Some(cond) = cond {
+            let value = self.evaluate(cond);
+            let condition = self.condition_of(&value, cond.span);
+            self.claim(&condition, true);
+        }
+        self.host_iteration(body, mark);
     }
 
     /// Whether the body of a loop leads to a launch.
@@ -263,7 +287,7 @@ impl Machine<'_> {
     }
 
     /// What differs from `start` is not known any more.
-    fn forget_changes(&mut self, start: &State) {
+    pub(super) fn forget_changes(&mut self, start: &State) {
         for frame in 0..self.state.frames.len().min(start.frames.len()) {
             for slot in 0..self.state.frames[frame].slots.len() {
                 if self.state.frames[frame].slots.same_at(&start.frames[frame].slots, slot) {

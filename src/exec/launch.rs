@@ -8,6 +8,7 @@ use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
 use crate::domain::{Int, gcd};
 use crate::events::{LaunchArg, LaunchSite};
+use crate::ir::names::type_names;
 use crate::ir::{
     Expr, ExprKind, Function, Launch, Path, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
@@ -316,36 +317,54 @@ impl Machine<'_> {
             return;
         }
         let mut env = Env::default();
-        for (param, arg) in params.iter().zip(list.iter()) {
-            let bound = match arg {
-                Argument::Number(int) => Binding::Value(Value::Int(int.clone(), Scalar::I64)),
-                Argument::Known(LaunchArg::Type(ty)) => Binding::Type(self.resolve_argument(ty)),
-                Argument::Known(_) => return,
+        for (at, param) in params.iter().enumerate() {
+            let bound = match list.get(at) {
+                Some(Argument::Number(int)) => Binding::Value(Value::Int(int.clone(), Scalar::I64)),
+                Some(Argument::Known(LaunchArg::Type(ty))) => Binding::Type(self.resolve_argument(ty)),
+                // No argument of the call tells it.
+                Some(Argument::Known(LaunchArg::Unknown))
+                    if param.has_default() && !is_told(function, param) =>
+                {
+                    let Some((bound, arg)) = self.default_argument(function, param, &env) else { return };
+                    list[at] = Argument::Known(arg);
+                    bound
+                }
+                Some(Argument::Known(_)) => return,
+                None => {
+                    let Some((bound, arg)) = self.default_argument(function, param, &env) else { return };
+                    list.push(Argument::Known(arg));
+                    bound
+                }
             };
             env.bind(&param.name, bound);
         }
-        for param in params.iter().skip(list.len()) {
-            let so_far = Rc::new(Env { bindings: env.bindings.clone() });
-            let (bound, arg) = match &param.kind {
-                TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Template(Some(ty)) => {
-                    let ty = self.within_head(function, so_far, |machine| machine.resolve_argument(ty));
-                    let Some(closed) = self.closed_type(&ty) else { return };
-                    (Binding::Type(ty), LaunchArg::Type(closed))
-                }
-                TemplateParamKind::Value(ty, Some(expr)) => {
-                    let value = self.within_head(function, so_far, |machine| {
-                        let ty = machine.resolve_type(ty);
-                        let value = machine.evaluate(expr);
-                        machine.convert(value, &ty)
-                    });
-                    let Value::Int(int, _) = &value else { return };
-                    let Some(number) = int.as_constant() else { return };
-                    (Binding::Value(value), LaunchArg::Value(number))
-                }
-                _ => return,
-            };
-            env.bind(&param.name, bound);
-            list.push(Argument::Known(arg));
+    }
+
+    /// What a template parameter is by default, with those before it.
+    fn default_argument(
+        &mut self,
+        function: &Arc<Function>,
+        param: &TemplateParam,
+        env: &Env,
+    ) -> Option<(Binding, LaunchArg)> {
+        let so_far = Rc::new(Env { bindings: env.bindings.clone() });
+        match &param.kind {
+            TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Template(Some(ty)) => {
+                let ty = self.within_head(function, so_far, |machine| machine.resolve_argument(ty));
+                let closed = self.closed_type(&ty)?;
+                Some((Binding::Type(ty), LaunchArg::Type(closed)))
+            }
+            TemplateParamKind::Value(ty, Some(expr)) => {
+                let value = self.within_head(function, so_far, |machine| {
+                    let ty = machine.resolve_type(ty);
+                    let value = machine.evaluate(expr);
+                    machine.convert(value, &ty)
+                });
+                let Value::Int(int, _) = &value else { return None };
+                let number = int.as_constant()?;
+                Some((Binding::Value(value), LaunchArg::Value(number)))
+            }
+            _ => None,
         }
     }
 
@@ -517,4 +536,9 @@ pub(crate) fn bind_launched(
             env.bindings.insert(param.name.clone(), bound);
         }
     }
+}
+
+/// Whether a template parameter is named where the arguments of a call may tell it.
+fn is_told(function: &Function, param: &TemplateParam) -> bool {
+    function.params.iter().any(|it| type_names(&it.ty).contains(&param.name))
 }

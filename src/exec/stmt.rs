@@ -142,6 +142,11 @@ impl Machine<'_> {
             self.forget_written(body);
         }
         self.in_own_branch(true, |machine| machine.run(body));
+        if self.mode == Mode::Host && !self.state.active.is_empty() {
+            // They may run again, from what they left.
+            self.forget_changes(&before);
+            self.in_own_branch(true, |machine| machine.run(body));
+        }
         self.join(before, Join::Varying(why.clone()));
         (self.state.active, self.state.doubt) = (active, doubt);
         if self.around.returns != returns {

@@ -112,7 +112,7 @@ impl Machine<'_> {
         };
         let refers: Vec<Refers> = explicit.iter().map(|arg| self.refers(arg)).collect();
         if refers.contains(&Refers::Surely) {
-            return self.match_specialisations(records, &args, &refers);
+            return self.match_specialisations(primary, records, &args, &refers);
         }
         let found = self.specialisation_known(primary, records, args)?;
         // What is meant for a type may not be for a reference to it.
@@ -142,7 +142,7 @@ impl Machine<'_> {
             return Ok(found.clone());
         }
         let momentary = self.lookups.momentary;
-        let found = self.match_specialisations(records, &args, &[])?;
+        let found = self.match_specialisations(primary, records, &args, &[])?;
         if self.lookups.momentary == momentary {
             let known = self.lookups.memo.specialisations.entry(key).or_default();
             if known.len() >= ARGUMENTS {
@@ -165,6 +165,7 @@ impl Machine<'_> {
     /// The specialisation that these arguments match, if there is one. `refers`: whether each of them is a reference.
     fn match_specialisations(
         &mut self,
+        primary: &Record,
         records: &[Arc<Record>],
         args: &[Binding],
         refers: &[Refers],
@@ -181,7 +182,7 @@ impl Machine<'_> {
             if record.specialization.iter().zip(refers).any(is_other) {
                 continue;
             }
-            if !self.all_match(&mut matched, args) || !self.meets_constraints(&mut matched) {
+            if !self.all_match(primary, &mut matched, args) || !self.meets_constraints(&mut matched) {
                 continue;
             }
             matching.push(matched);
@@ -356,7 +357,7 @@ impl Machine<'_> {
         true
     }
 
-    fn all_match(&mut self, matched: &mut Match<'_>, args: &[Binding]) -> bool {
+    fn all_match(&mut self, primary: &Record, matched: &mut Match<'_>, args: &[Binding]) -> bool {
         let record = matched.record;
         let (patterns, pack) = match record.specialization.split_last() {
             Some((TemplateArg::Value(Expr { kind: ExprKind::Expansion(name), .. }), before)) => {
@@ -365,7 +366,10 @@ impl Machine<'_> {
             _ => (record.specialization.as_slice(), None),
         };
         let pack = pack.filter(|name| !name.is_empty());
-        let fits = if pack.is_some() { args.len() >= patterns.len() } else { args.len() == patterns.len() };
+        let fits = match pack {
+            Some(_) => args.len() >= patterns.len(),
+            None => args.len() == patterns.len() || self.are_defaults(primary, matched, args),
+        };
         if !fits {
             return false;
         }
@@ -378,6 +382,21 @@ impl Machine<'_> {
             None => matched.fixed += 1,
         }
         patterns.iter().zip(args).all(|(pattern, arg)| self.matches(matched, pattern, arg))
+    }
+
+    /// Whether the arguments behind those that a specialisation writes are what the primary template says by default:
+    /// `template <> struct Block<3>` of `template <int, int = 0> struct Block` is that of `Block<3, 0>`.
+    fn are_defaults(&mut self, primary: &Record, matched: &mut Match<'_>, args: &[Binding]) -> bool {
+        let written = &matched.record.specialization;
+        if written.len() >= args.len() || !primary.specialization.is_empty() {
+            return false;
+        }
+        let (env, namespace) = (self.lookups.memo.no_env(), &matched.record.namespace);
+        let full =
+            self.within(env, namespace, |machine| machine.arguments_of(primary, written, &Env::default()));
+        let Ok(full) = full else { return false };
+        full.len() == args.len()
+            && full.iter().zip(args).skip(written.len()).all(|(own, arg)| matched.note(surely_same(own, arg)))
     }
 
     /// Whether an argument is what a pattern says, as far as is known.
