@@ -18,10 +18,7 @@ impl World {
     /// The smaller or larger.
     pub(crate) fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
         let difference = self.sub(a, b);
-        let (low, high) = self.bounds(&difference);
-        if low.is_some_and(|v| v >= 0) || high.is_some_and(|v| v <= 0) {
-            self.note_decided(&difference);
-        }
+        let (low, high) = self.bounds_of_any_sign(&difference);
         if low.is_some_and(|v| v >= 0) {
             return Ok(if max { a.clone() } else { b.clone() });
         }

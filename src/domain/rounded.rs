@@ -11,7 +11,7 @@
 //! | `n % 4 >= 0` | yes |
 
 use super::quotients::Division;
-use super::{Int, NotAffine, World};
+use super::{Int, NotAffine, SymbolId, World};
 
 impl World {
     /// C++ `/` or `%` by a constant.
@@ -57,10 +57,22 @@ impl World {
         }
     }
 
-    /// Something was decided by the range of a number.
-    pub(crate) fn note_decided(&self, number: &Int) {
-        if number.terms.iter().any(|(id, _)| self.rounding.may_be_less(*id)) {
-            self.relied_on_signs.set(true);
+    /// Least and greatest value of a symbol, where a rest has the sign of its dividend: `n % 4` is from -3 to 3, as far
+    /// as one can tell.
+    pub(crate) fn ends_of_any_sign(&self, id: SymbolId) -> (Option<i64>, Option<i64>) {
+        let symbol = self.symbols.get(id);
+        let low = match symbol.factors.iter().any(|it| self.rounding.may_be_less(*it)) {
+            true => symbol.high.filter(|_| self.rounding.may_be_less(id)).map(|high| -high),
+            false => symbol.low,
+        };
+        (low, symbol.high)
+    }
+
+    /// Least and greatest value of a number by which something is decided.
+    pub(crate) fn bounds_of_any_sign(&self, number: &Int) -> (Option<i64>, Option<i64>) {
+        match number.terms.iter().any(|(id, _)| self.ends_of_any_sign(*id).0 != self.symbols.get(*id).low) {
+            true => self.bounds_with(number, |id| self.ends_of_any_sign(id)),
+            false => self.bounds(number),
         }
     }
 

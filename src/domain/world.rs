@@ -249,13 +249,25 @@ impl World {
 
     /// Least and greatest value, each symbol taken for itself.
     fn bounds_by_terms(&self, a: &Int) -> (Option<i64>, Option<i64>) {
+        self.bounds_with(a, |id| {
+            let symbol = self.symbols.get(id);
+            (symbol.low, symbol.high)
+        })
+    }
+
+    /// The same where the least and greatest value of each symbol are others.
+    pub(crate) fn bounds_with(
+        &self,
+        a: &Int,
+        ends_of: impl Fn(SymbolId) -> (Option<i64>, Option<i64>),
+    ) -> (Option<i64>, Option<i64>) {
         let (low, high) = a.base.bounds(self.shape);
         let (mut low, mut high) = (Some(low), Some(high));
         for (id, factor) in &a.terms {
-            let symbol = self.symbols.get(*id);
+            let (lowest, highest) = ends_of(*id);
             let (least, most) = factor.bounds(self.shape);
             let reach = |factor: i64, up: bool| {
-                let end = if (factor >= 0) == up { symbol.high } else { symbol.low };
+                let end = if (factor >= 0) == up { highest } else { lowest };
                 if factor == 0 { Some(0) } else { end?.checked_mul(factor) }
             };
             let smallest = [reach(least, false), reach(most, false)];

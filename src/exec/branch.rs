@@ -163,6 +163,7 @@ impl Machine<'_> {
             self.trace.tree.note_turn(if side { first } else { first ^ 1 });
         }
         self.state.facts.extend(truth.equality());
+        self.learn(&truth.told[0]);
         let side = self.state.active;
         let split = !truth.uniform;
         let begun = self.requests.mark();
@@ -185,6 +186,7 @@ impl Machine<'_> {
             true => self.enter_other_side(first, taken(false)),
             false => self.enter_passable(taken(false)),
         }
+        self.learn(&truth.told[1]);
         let side = self.state.active;
         self.in_side(truth, false, true, |machine| match split {
             true => machine.run_side(id, span, false, side, data, run),

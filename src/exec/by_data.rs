@@ -9,6 +9,7 @@
 //! if (__any_sync(all, x > 0))    either: lanes vote on data
 //! ```
 
+use super::left_values::number_told;
 use super::machine::{Machine, Mode};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, SymbolId};
@@ -27,6 +28,10 @@ impl Machine<'_> {
         }
         let Some((id, span)) = self.number_asked(condition) else { return false };
         let is_first = self.looping.data_asked.is_none_or(|first| first == span);
+        // What was asked of it before is told here, or was asked elsewhere: there it may be the same.
+        let is_told = |by: Span| by == span || self.state.told.iter().any(|it| it.of == id && it.by == by);
+        let asked = self.looping.numbers_asked.iter().filter(|(of, _)| *of == id);
+        let is_first = is_first && asked.copied().all(|(_, by)| is_told(by));
         let symbols = &self.world.symbols;
         let is_read = symbols.is_read(id)
             || symbols.get(id).origin == Origin::Read
@@ -34,10 +39,17 @@ impl Machine<'_> {
         is_first && is_read && !self.is_asserted(id)
     }
 
-    /// Notes that a condition asks for data, if none did before.
+    /// Notes that a condition asks for data: for one number, or for more, if no condition asked for more before.
     pub(super) fn note_asked_of_data(&mut self, condition: &Condition) {
-        if self.mode == Mode::Device && self.looping.data_asked.is_none() {
-            self.looping.data_asked = self.asked_of_data(condition);
+        if self.mode != Mode::Device || self.looping.data_asked.is_some() {
+            return;
+        }
+        match number_told(condition) {
+            Some(asked) if !self.looping.numbers_asked.contains(&asked) => {
+                self.looping.numbers_asked.push(asked)
+            }
+            Some(_) => {}
+            None => self.looping.data_asked = self.asked_of_data(condition),
         }
     }
 
@@ -67,8 +79,8 @@ impl Machine<'_> {
         };
         let [(id, factor)] = difference.terms.as_slice() else { return None };
         let (base, factor) = (difference.base.as_constant()?, factor.as_constant()?);
-        let symbol = self.world.symbols.get(*id);
-        let ends = [symbol.low.unwrap_or(0).max(0), symbol.high.unwrap_or(MOST).min(MOST)];
+        let (low, high) = self.ends_here(*id);
+        let ends = [low.unwrap_or(0).max(0), high.unwrap_or(MOST).min(MOST)];
         let [low, high] = ends.map(|end| factor.checked_mul(end).and_then(|it| it.checked_add(base)));
         let is_either = relation.holds(low?) != relation.holds(high?);
         (is_either && factor.abs() == 1).then_some((*id, span))

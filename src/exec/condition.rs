@@ -12,6 +12,7 @@
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
 use super::interior::Leaving;
+use super::left_values::Told;
 use super::machine::{Machine, Mode};
 use super::sides::{are_apart, ranks, sides};
 use super::value::{Condition, Relation, Value};
@@ -68,6 +69,8 @@ pub(crate) struct Truth {
     pub blocks: [Blocks; 2],
     /// The same where sizes given at run time are as large as one likes.
     pub large: [Blocks; 2],
+    /// What it tells of numbers where it holds, and where it fails.
+    pub told: [Vec<Told>; 2],
     /// What it asks for, of what is the same for all threads.
     pub asks: Asks,
     /// As in [`Taken::is_choice`].
@@ -204,6 +207,9 @@ impl Machine<'_> {
             if truth.uniform || self.sees_global_memory() {
                 truth.blocks = self.blocks_by_side(condition, &truth, false);
             }
+            if truth.uniform {
+                truth.told = self.told_by_sides(condition);
+            }
             if truth.uniform || truth.mixed {
                 truth.large = self.blocks_by_side(condition, &truth, true);
                 truth.asks = self.asked_by(condition);
@@ -235,6 +241,7 @@ impl Machine<'_> {
                 zero: None,
                 blocks: [Blocks::NONE; 2],
                 large: [Blocks::NONE; 2],
+                told: Default::default(),
                 asks: Asks::Hidden,
                 is_choice: false,
                 chosen: false,
@@ -242,7 +249,13 @@ impl Machine<'_> {
                 turn: None,
             },
             Condition::Compare { difference, relation, span } => {
-                self.compare_truth(difference, *relation, *span, leaves)
+                match self.decided_since(*relation, difference) {
+                    Some(holds) => {
+                        let bits = if holds { all } else { ThreadSet::NONE };
+                        self.truth_of(&Condition::Known(bits), leaves)
+                    }
+                    None => self.compare_truth(difference, *relation, *span, leaves),
+                }
             }
             Condition::Opaque(variation, why) => {
                 // Host code has one thread.
@@ -336,30 +349,28 @@ impl Machine<'_> {
     fn by_range(&self, difference: &Int, relation: Relation) -> (ThreadSet, ThreadSet) {
         let (all, shape) = (self.world.all, self.shape());
         let terms = Int::of(Lanes::constant(0), difference.terms.clone());
-        let (least, most) = self.world.bounds(&terms);
-        if least.is_none() && most.is_none() {
-            return (all, all);
-        }
         let base = difference.base.spread(shape);
-        let end = |thread: usize, end: Option<i64>| end.and_then(|end| base[thread].checked_add(end));
-        let may = |wanted: bool, thread: usize| {
-            // Of what is not known, the end that makes it likeliest.
-            let (low, high) = (end(thread, least), end(thread, most));
-            let likeliest = match (relation, wanted) {
-                (Relation::Less | Relation::LessEqual, true)
-                | (Relation::Greater | Relation::GreaterEqual, false) => low,
-                (Relation::Less | Relation::LessEqual, false)
-                | (Relation::Greater | Relation::GreaterEqual, true) => high,
-                (Relation::Equal | Relation::NotEqual, _) => None,
+        let by = |(least, most): (Option<i64>, Option<i64>)| {
+            if least.is_none() && most.is_none() {
+                return (all, all);
+            }
+            let end = |thread: usize, end: Option<i64>| end.and_then(|end| base[thread].checked_add(end));
+            let may = |wanted: bool, thread: usize| {
+                // Of what is not known, the end that makes it likeliest.
+                let (low, high) = (end(thread, least), end(thread, most));
+                let likeliest = match (relation, wanted) {
+                    (Relation::Less | Relation::LessEqual, true)
+                    | (Relation::Greater | Relation::GreaterEqual, false) => low,
+                    (Relation::Less | Relation::LessEqual, false)
+                    | (Relation::Greater | Relation::GreaterEqual, true) => high,
+                    (Relation::Equal | Relation::NotEqual, _) => None,
+                };
+                likeliest.is_none_or(|value| relation.holds(value) == wanted)
             };
-            likeliest.is_none_or(|value| relation.holds(value) == wanted)
+            let of = |wanted: bool| ThreadSet::collect(shape, |thread| may(wanted, thread));
+            (of(true), of(false))
         };
-        let [holds, fails] =
-            [true, false].map(|wanted| ThreadSet::collect(shape, |thread| may(wanted, thread)));
-        if holds != all || fails != all {
-            self.world.note_decided(difference);
-        }
-        (holds, fails)
+        by(self.bounds_here(&terms))
     }
 
     /// Whether what all threads read from memory decides a condition.
@@ -475,6 +486,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         zero: None,
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
+        told: Default::default(),
         asks: Asks::Hidden,
         is_choice: false,
         chosen: false,
@@ -525,6 +537,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         zero: [a, b].iter().find_map(|t| t.zero.clone().filter(|(_, side)| *side)),
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
+        told: Default::default(),
         asks: Asks::Hidden,
         is_choice: false,
         chosen: false,

@@ -135,7 +135,11 @@ impl Machine<'_> {
                 ExprKind::Construct(ty, _) => ends_with_effect(ty, self.program),
                 ExprKind::Call { callee, .. } => {
                     let results = called(callee).map_or(&[][..], |name| self.program.functions(name));
-                    let by_value = |ty: &Type| !matches!(ty, Type::Reference(_) | Type::Auto);
+                    // Methods that return `auto`, such as `size()`, mostly are those of containers and groups.
+                    let is_named = matches!(&callee.kind, ExprKind::Path(_));
+                    let by_value = |ty: &Type| {
+                        !matches!(ty, Type::Reference(_)) && (is_named || !matches!(ty, Type::Auto))
+                    };
                     let mut objects = results.iter().map(|it| &it.return_type).filter(|ty| by_value(ty));
                     objects.any(|ty| ends_with_effect(ty, self.program))
                         || matches!(&callee.kind, ExprKind::Path(path) if names_such(path, self.program))

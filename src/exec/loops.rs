@@ -235,6 +235,7 @@ impl Machine<'_> {
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
         self.compiler.region += u32::from(!parts.is_flat());
+        let told = self.state.told.len();
         self.begin_iteration(parts);
         if self.recording {
             self.trace.tree.begin_round(parts.span);
@@ -265,6 +266,7 @@ impl Machine<'_> {
             self.compiler.at_launch.begin();
             self.discard(step);
         }
+        self.state.told.truncate(told);
     }
 
     fn loop_split(&mut self, parts: Parts<'_>, taken: ThreadSet, kind: SplitKind) -> Split {

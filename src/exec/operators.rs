@@ -151,8 +151,7 @@ impl Machine<'_> {
 
     /// Whether a difference has a relation to 0 for all values that its symbols can have; `None` if it depends.
     pub(super) fn decided_by_range(&self, relation: Relation, difference: &Int) -> Option<bool> {
-        let (low, high) = self.world.bounds(difference);
-        let decided = match relation {
+        let by = |(low, high): (Option<i64>, Option<i64>)| match relation {
             Relation::Less => decide(high.is_some_and(|h| h < 0), low.is_some_and(|l| l >= 0)),
             Relation::LessEqual => decide(high.is_some_and(|h| h <= 0), low.is_some_and(|l| l > 0)),
             Relation::Greater => decide(low.is_some_and(|l| l > 0), high.is_some_and(|h| h <= 0)),
@@ -160,13 +159,23 @@ impl Machine<'_> {
             Relation::Equal | Relation::NotEqual => {
                 let apart =
                     low.is_some_and(|l| l > 0) || high.is_some_and(|h| h < 0) || self.never_zero(difference);
-                if relation == Relation::Equal { decide(false, apart) } else { decide(apart, false) }
+                let is_zero = low == Some(0) && high == Some(0);
+                if relation == Relation::Equal { decide(is_zero, apart) } else { decide(apart, is_zero) }
             }
         };
-        if decided.is_some() {
-            self.world.note_decided(difference);
+        match relation {
+            Relation::Equal if self.is_excluded_here(difference) => Some(false),
+            Relation::NotEqual if self.is_excluded_here(difference) => Some(true),
+            _ => by(self.bounds_here(difference)),
         }
-        decided
+    }
+
+    /// The same of a comparison that was made before, where more is known now.
+    pub(super) fn decided_since(&self, relation: Relation, difference: &Int) -> Option<bool> {
+        if self.state.told.is_empty() || !difference.is_uniform() {
+            return None;
+        }
+        self.decided_by_range(relation, difference)
     }
 
     /// Whether the known part is no multiple of what the symbolic part is a multiple of.

@@ -4,6 +4,7 @@
 //! that it calls. So this is kept apart, and asks by a function that it is given.
 
 use super::Given;
+use crate::builtins;
 use crate::ir::program::Program;
 use crate::ir::{Function, Name};
 use rustc_hash::FxHashMap;
@@ -45,8 +46,11 @@ impl Plains {
         if let Some(known) = self.known.borrow().get(name) {
             return *known;
         }
+        // What is written may mean the function of CUDA, where those of the program lie in namespaces.
+        let may_act = builtins::kind(name).is_some() && !builtins::only_computes(name);
         let candidates = program.functions(name);
         let plain = depth < DEEP
+            && !may_act
             && !candidates.is_empty()
             && candidates.iter().all(|function| (self.computes)(self, function, program, depth));
         self.known.borrow_mut().insert(name.clone(), plain);

@@ -22,8 +22,11 @@ pub struct LoopContext {
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
-    /// The first condition that asks for what is read from memory.
+    /// The first condition that asks for what is read from memory, and for more than how one number compares with a
+    /// constant.
     pub data_asked: Option<Span>,
+    /// The numbers that conditions compared with constants.
+    pub numbers_asked: Vec<(SymbolId, Span)>,
     /// By loop: whether it has a second round, and what leads to the end of the first.
     pub second_rounds: FxHashMap<LoopPlace, (GoesOn, EndOfRound)>,
     /// Whether the banks of a request depend on the round of a counted loop.
