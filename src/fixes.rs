@@ -27,8 +27,13 @@ pub(crate) struct Repair<'a> {
 #[must_use]
 pub(crate) fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<Repair<'a>> {
     let mut found: Vec<Repair<'a>> = Vec::new();
+    let mut covered = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let Some(fix) = &finding.fix else { continue };
+        if findings.iter().filter_map(|it| it.fix.as_ref()).any(|other| covers(other, fix)) {
+            covered.push((number, fix));
+            continue;
+        }
         match found.iter_mut().find(|repair| repair.fix.edits == fix.edits) {
             Some(repair) => repair.findings.push(number),
             None => {
@@ -37,7 +42,22 @@ pub(crate) fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<
             }
         }
     }
+    for (number, fix) in covered {
+        let by = found.iter_mut().find(|repair| covers(repair.fix, fix));
+        by.into_iter().for_each(|repair| repair.findings.push(number));
+    }
     found
+}
+
+/// Whether a fix puts barriers of the block wherever another one puts such of the warp, which are of no use beside them.
+fn covers(fix: &Fix, of_warp: &Fix) -> bool {
+    let is_covered = |edit: &Edit| {
+        edit.text.contains("__syncwarp()") && {
+            let wide = edit.text.replace("__syncwarp()", "__syncthreads()");
+            fix.edits.iter().any(|it| it.span == edit.span && it.text == wide)
+        }
+    };
+    of_warp.edits.iter().all(is_covered)
 }
 
 /// Why a fix may break the program, so that only `--unsafe-fixes` makes it; `None` if it may not.

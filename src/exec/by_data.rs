@@ -4,7 +4,9 @@
 //! if (length > 3) ...            `length` is read from memory: either, as far as one can tell
 //! if (length < 0) ...            no: it may be a length, or unsigned
 //! if (length > 5) return;
-//! if (length > 10) ...           no: the first condition that asks for data may have said so
+//! if (length > 10) ...           no: it is 5 at most
+//! if (start + end > 5) return;
+//! if (end > 10) ...              no: what the condition before leaves of `end` is not known
 //! if (go > 0) ...                either, where a thread has put data into the shared `go`
 //! if (__any_sync(all, x > 0))    either: lanes vote on data
 //! ```

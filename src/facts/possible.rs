@@ -36,6 +36,7 @@ use super::spins::behind_waits;
 use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::{Int, Origin, Shape, Spread, ThreadSet};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,6 +67,8 @@ pub(crate) struct PossibleRace {
     pub sets_flag: bool,
     /// The loop in whose next round the second is done.
     pub across: Option<Across>,
+    /// The innermost loop of which a round begins between the two, where its rounds were run one by one.
+    pub round: Option<Span>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -110,6 +113,8 @@ impl Rows {
 }
 
 struct Step<'a> {
+    /// The number of the event.
+    at: usize,
     event: &'a AccessEvent,
     /// Who does it.
     threads: ThreadSet,
@@ -173,6 +178,7 @@ fn note(
     let mut assumptions = first.event.assumptions.to_vec();
     let others = second.event.assumptions.iter().filter(|it| !first.event.assumptions.contains(it));
     assumptions.extend(others.cloned());
+    let round = tree.round_between((first.at, second.at), [first.access.span, second.access.span]);
     found.push(PossibleRace {
         first: accesses.0,
         second: accesses.1,
@@ -184,6 +190,7 @@ fn note(
         is_update: std::ptr::eq(first, second) && first.event.stored.is_update(),
         sets_flag: is_constant(first) && reads(second) || is_constant(second) && reads(first),
         across: interval.across,
+        round: round.filter(|_| interval.across.is_none()),
         assumptions,
     });
 }
@@ -231,7 +238,7 @@ fn steps<'a>(
             false => chosen(trace, event, (access, bytes), shape).or_else(in_first_rounds)?,
         };
         let (threads, met) = (inside(trace, *at, event, shape), Rc::clone(&met));
-        Some(Step { event, threads, access, bytes, place, is_chosen, met })
+        Some(Step { at: *at, event, threads, access, bytes, place, is_chosen, met })
     };
     interval.accesses.iter().filter_map(step).take(MOST_ACCESSES).collect()
 }

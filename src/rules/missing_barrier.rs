@@ -83,7 +83,7 @@
 use super::fact::{self, Ways};
 use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::{AccessOp, Assumption};
+use crate::events::{Access, AccessOp, Assumption};
 use crate::facts::{Across, Between, Choice, PossibleRace, Race};
 use crate::source::Span;
 
@@ -99,6 +99,10 @@ pub(super) static RULE: Rule = Rule {
 /// The advice where two threads write different values in one statement.
 const ONE_STATEMENT: &str = "let one thread write it, or combine what the threads write with an atomic, such as \
                              `atomicMax`: no barrier can stand between writes of one statement";
+
+/// The advice where the first access is an asynchronous copy.
+const BEHIND_THE_WAIT: &str = "put `__syncthreads()` between the wait for the copy and this access; every thread of the \
+                               block must reach it";
 
 /// Finds pairs of accesses that nothing orders: one finding for each array and each way.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
@@ -195,9 +199,11 @@ impl Pair<'_> {
         let may_stand = |place| !trace.is_parted(place);
         let (rounds, of_block) = ((self.across, self.round), ("__syncthreads()", who));
         let is_one_statement = places.0 == places.1 && self.across.is_none() && self.round.is_none();
-        let (help, fix) = match is_one_statement {
-            true => (ONE_STATEMENT.to_owned(), None),
-            false => fact::barrier(case, (places, &others), rounds, of_block, &may_stand),
+        let (help, fix) = match (is_one_statement, first.op) {
+            (true, _) => (ONE_STATEMENT.to_owned(), None),
+            // Before the copies have arrived, it orders nothing.
+            (false, AccessOp::AsyncCopy) => (BEHIND_THE_WAIT.to_owned(), None),
+            (false, _) => fact::barrier(case, (places, &others), rounds, of_block, &may_stand),
         };
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
@@ -212,8 +218,8 @@ impl Pair<'_> {
 /// A race that takes data that lead there: a note where they choose the element, which they may do so that no threads
 /// meet.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
-    let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
-    let pair = Pair { ways: Ways::of_possible(race), threads, across, round: None, assumptions };
+    let PossibleRace { first, second, threads, across, round, ref assumptions, .. } = *race;
+    let pair = Pair { ways: Ways::of_possible(race), threads, across, round, assumptions };
     let accesses = &case.runs[number].trace.accesses;
     let other = fact::another_value(&accesses[first], &accesses[second]);
     let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
@@ -233,13 +239,25 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     finding.notes.insert(0, note);
     let trace = &case.runs[number].trace;
     let ops = (trace.accesses[first].op, trace.accesses[second].op);
-    if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
+    let by_choice = race.choice == Choice::Threads && !race.first_is_chosen;
+    if by_choice && ops == (AccessOp::Load, AccessOp::Store) && is_of_several_lanes(&trace.accesses[second]) {
         // A barrier would part the two, and leave those who write it to each other.
         let access = &trace.accesses[second];
         let help = fact::atomics::decided_by_read(case, &trace.arrays[access.array], access);
         (finding.helps, finding.fix) = (vec![help], None);
     }
     Diagnostic { level, loudest: level, ..finding }
+}
+
+/// Whether lanes of a warp access one place together, as they do `best` and not `s[threadIdx.x]`.
+fn is_of_several_lanes(access: &Access) -> bool {
+    access.patterns.iter().any(|pattern| {
+        let lanes = || (0..32).filter(|lane| pattern.active >> lane & 1 == 1);
+        pattern.varying.is_empty()
+            && lanes().any(|lane| {
+                lanes().take_while(|it| *it < lane).any(|it| pattern.offsets[it] == pattern.offsets[lane])
+            })
+    })
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
