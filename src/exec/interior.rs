@@ -36,6 +36,9 @@ impl Machine<'_> {
             return None;
         }
         if strongest < Origin::Given {
+            if let Some(side) = self.side_in_the_middle(difference, relation) {
+                return Some(side);
+            }
             return Some(leaves != Leaving::Always && !self.is_of_first_blocks(difference, relation));
         }
         let mut sign = 0;
@@ -61,6 +64,26 @@ impl Machine<'_> {
         // A lower bound given at run time (`i >= start`) looks like a size; only a branch that leaves, or pads,
         // tells `if (i >= n) return;` from it.
         if !holds && leaves == Leaving::No { None } else { Some(holds) }
+    }
+
+    /// The side of a comparison that all threads of the block in the middle of a grid of known size take.
+    ///
+    /// Example: of 8 blocks of 256 threads, block 4 has threads 1024 to 1279, for which `x > 1919` fails.
+    fn side_in_the_middle(&self, difference: &Int, relation: Relation) -> Option<bool> {
+        let shape = self.shape();
+        let mut values = difference.base.spread(shape).to_vec();
+        for (id, factor) in &difference.terms {
+            let AmongBlocks::Index(axis) = self.world.symbols.get(*id).among_blocks else { return None };
+            // Of two blocks, neither is the usual one.
+            let middle = self.settings.grid[axis].filter(|blocks| *blocks > 2)? / 2;
+            let factors = factor.spread(shape);
+            for (value, factor) in values.iter_mut().zip(factors.iter()) {
+                *value = value.checked_add(factor.checked_mul(middle)?)?;
+            }
+        }
+        let mut sides = self.state.active.threads().map(|thread| relation.holds(values[thread]));
+        let side = sides.next()?;
+        sides.all(|other| other == side).then_some(side)
     }
 
     /// Whether a comparison with places in the problem holds for few threads, and those of the first blocks only: in
