@@ -354,6 +354,9 @@ pub struct Stmt {
     pub span: Span,
 }
 
+/// What is not supported where a `goto` leads back.
+pub(crate) const GOTO_LOOP: &str = "loop made of `goto`";
+
 /// The kinds of statement.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum StmtKind {

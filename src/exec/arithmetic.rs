@@ -356,6 +356,7 @@ impl Machine<'_> {
         span: Span,
     ) -> Value {
         let scalar = promote(from_x, from_y, BinaryOp::Add);
+        self.note_compared(&[from_x, from_y], span);
         if !scalar.is_unsigned() {
             let difference = self.world.minus(x, y);
             return self.relation_value(relation, difference, span);

@@ -132,6 +132,21 @@ impl Machine<'_> {
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
     ) {
+        // What some threads learn does not hold for the others.
+        let told = self.state.told.len();
+        self.run_each_side(truth, span, run, empty);
+        if !truth.uniform {
+            self.state.told.truncate(told);
+        }
+    }
+
+    fn run_each_side(
+        &mut self,
+        truth: &Truth,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
         self.around.next_split += 1;
         let id = self.around.next_split;
         let before = self.state.active;
@@ -234,7 +249,11 @@ impl Machine<'_> {
         let kind = |_: &ThreadSet| SplitKind::Known;
         let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
         let apart = truth.at_launch || !one.is_empty() && !other.is_empty();
+        let told = self.state.told.len();
         self.in_side(truth, true, apart, |machine| machine.run_side(id, span, true, one, kind, run));
+        if !other.is_empty() {
+            self.state.told.truncate(told);
+        }
         let rest = std::mem::replace(&mut self.state.active, before);
         self.in_side(truth, false, apart, |machine| machine.run_side(id, span, false, other, kind, run));
         self.state.active = self.state.active.or(&rest);
@@ -319,7 +338,9 @@ impl Machine<'_> {
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
+        let told = self.state.told.len();
         self.in_side(truth, true, true, |machine| machine.run_side(id, span, true, side, kind, run));
+        self.state.told.truncate(told);
         let rest = std::mem::replace(&mut self.state.active, before);
         let side = before.minus(&hold);
         self.in_side(truth, false, true, |machine| machine.run_side(id, span, false, side, kind, run));

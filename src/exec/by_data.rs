@@ -30,10 +30,11 @@ impl Machine<'_> {
         }
         let Some((id, span)) = self.number_asked(condition) else { return false };
         let is_first = self.looping.data_asked.is_none_or(|first| first == span);
-        // What was asked of it before is told here, or was asked elsewhere: there it may be the same.
+        // What was asked before is told here of this number. Of another one it may say something, too: both may be
+        // read from one place.
         let is_told = |by: Span| by == span || self.state.told.iter().any(|it| it.of == id && it.by == by);
-        let asked = self.looping.numbers_asked.iter().filter(|(of, _)| *of == id);
-        let is_first = is_first && asked.copied().all(|(_, by)| is_told(by));
+        let mut asked = self.looping.numbers_asked.iter();
+        let is_first = is_first && asked.all(|(of, by)| *of == id && is_told(*by));
         let symbols = &self.world.symbols;
         let is_read = symbols.is_read(id)
             || symbols.get(id).origin == Origin::Read
@@ -46,12 +47,13 @@ impl Machine<'_> {
         if self.mode != Mode::Device || self.looping.data_asked.is_some() {
             return;
         }
-        match number_told(condition) {
-            Some(asked) if !self.looping.numbers_asked.contains(&asked) => {
-                self.looping.numbers_asked.push(asked)
+        let asked = self.asked_of_data(condition);
+        match number_told(condition).filter(|(_, span)| asked.is_some() && self.is_of_int(*span)) {
+            Some(number) if !self.looping.numbers_asked.contains(&number) => {
+                self.looping.numbers_asked.push(number);
             }
             Some(_) => {}
-            None => self.looping.data_asked = self.asked_of_data(condition),
+            None => self.looping.data_asked = asked,
         }
     }
 

@@ -141,11 +141,12 @@ impl Machine<'_> {
     pub(crate) fn condition_of(&mut self, value: &Value, span: Span) -> Condition {
         let shape = self.shape();
         match value {
-            Value::Int(int, _) => {
+            Value::Int(int, scalar) => {
                 if let Some(known) = int.as_known() {
                     return Condition::Known(ThreadSet::nonzero(known, shape));
                 }
                 let int = self.substitute(int);
+                self.note_compared(&[*scalar], span);
                 match int.as_known() {
                     Some(known) => Condition::Known(ThreadSet::nonzero(known, shape)),
                     None => Condition::Compare { difference: int, relation: Relation::NotEqual, span },
@@ -249,7 +250,9 @@ impl Machine<'_> {
                 turn: None,
             },
             Condition::Compare { difference, relation, span } => {
-                match self.decided_since(*relation, difference) {
+                let is_told = difference.is_uniform() && self.is_told_of(difference, *span);
+                let decided = is_told.then(|| self.decided_here(*relation, difference, *span)).flatten();
+                match decided {
                     Some(holds) => {
                         let bits = if holds { all } else { ThreadSet::NONE };
                         self.truth_of(&Condition::Known(bits), leaves)
@@ -314,7 +317,7 @@ impl Machine<'_> {
             return truth;
         }
         let mut truth = undecided(all, false, Some(why()));
-        (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
+        (truth.can_hold, truth.can_fail) = self.by_range(difference, relation, span);
         let sides = sides(difference, relation, shape, &|id| self.asked_power(id));
         truth.differs = are_apart(&sides);
         truth.cuts_warps = truth.differs && sides.chunks(32).any(are_apart);
@@ -346,7 +349,7 @@ impl Machine<'_> {
 
     /// The threads for which an ordered comparison may hold and may fail, by the ranges of what is not known of it: in
     /// `t < min(32, n)`, it fails for thread 32.
-    fn by_range(&self, difference: &Int, relation: Relation) -> (ThreadSet, ThreadSet) {
+    fn by_range(&self, difference: &Int, relation: Relation, span: Span) -> (ThreadSet, ThreadSet) {
         let (all, shape) = (self.world.all, self.shape());
         let terms = Int::of(Lanes::constant(0), difference.terms.clone());
         let base = difference.base.spread(shape);
@@ -370,7 +373,10 @@ impl Machine<'_> {
             let of = |wanted: bool| ThreadSet::collect(shape, |thread| may(wanted, thread));
             (of(true), of(false))
         };
-        by(self.bounds_here(&terms))
+        by(match self.is_told_of(difference, span) {
+            true => self.bounds_here(&terms),
+            false => self.world.bounds_of_any_sign(&terms),
+        })
     }
 
     /// Whether what all threads read from memory decides a condition.

@@ -47,6 +47,11 @@ const LONGEST: u32 = 64;
 const IDLE: u32 = 8;
 /// The same of a loop that no number ends, such as `while (true)`: what it goes by is not known in any round.
 const IDLE_ENDLESS: u32 = 2;
+/// Iterations that are run where it is not known whether there is another one: `n` of
+/// `for (int n = 1; n > 0; n = next(n)) visit<<<1, 256>>>(n)` is 1 in the first launch alone.
+const OPEN: u32 = 4;
+/// The same in a loop that is in another one.
+const OPEN_INSIDE: u32 = 2;
 /// Operators on chosen numbers within each other that are followed.
 const DEEPEST: u32 = 10;
 /// Conditions that are remembered on one way through the code.
@@ -194,10 +199,12 @@ impl Machine<'_> {
         let is_endless = cond.is_none_or(|cond| matches!(cond.kind, ExprKind::Int(..)));
         let most_idle = if is_endless { IDLE_ENDLESS } else { IDLE };
         self.host.idle_loops += u32::from(!reaches);
+        let most_open = if self.host.open_loops == 0 { OPEN } else { OPEN_INSIDE };
+        self.host.open_loops += 1;
         let start = self.state.clone();
         let mark = self.left_mark();
         let mut first = body_first;
-        let (mut ended, mut is_open) = (false, false);
+        let mut ended = false;
         let (mut idle, mut seen) = (0, self.trace.launches.len());
         for iteration in 0..=longest {
             if !first && let Some(cond) = cond {
@@ -208,17 +215,26 @@ impl Machine<'_> {
                     ended = true;
                     break;
                 }
-                // Not known whether it goes on: two iterations show what it launches.
-                is_open = !truth.decided;
-                if is_open && iteration > 0 {
-                    break;
+                // Not known whether it goes on: a few iterations show what it launches.
+                if !truth.decided && iteration > 0 {
+                    if !reaches || iteration >= most_open {
+                        break;
+                    }
+                    self.claim(&condition, true);
                 }
             }
             first = false;
             if iteration == longest || self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
-            self.host_iteration(body, mark);
+            self.run(body);
+            if self.left_mark() > mark && !self.state.active.is_empty() {
+                self.rejoin_those(mark, &[Exit::Continue]);
+            }
+            if let Some(mask) = self.state.loops.last_mut() {
+                self.state.active = self.state.active.or(&mask.continued);
+                mask.continued = crate::domain::ThreadSet::NONE;
+            }
             if self.state.active.is_empty() {
                 ended = true;
                 break;
@@ -233,42 +249,13 @@ impl Machine<'_> {
             }
         }
         self.host.idle_loops -= u32::from(!reaches);
-        if is_open && reaches && !ended && !self.state.active.is_empty() {
-            self.later_iteration(cond, body, &start, mark);
-        }
+        self.host.open_loops -= 1;
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
         if !ended {
             // Where it does not run, nothing was asked in it.
             self.state.claims.truncate(start.claims.len());
             self.forget_changes(&start);
         }
-    }
-
-    /// The body of a loop.
-    fn host_iteration(&mut self, body: &[Stmt], mark: usize) {
-        self.run(body);
-        if self.left_mark() > mark && !self.state.active.is_empty() {
-            self.rejoin_those(mark, &[Exit::Continue]);
-        }
-        if let Some(mask) = self.state.loops.last_mut() {
-            self.state.active = self.state.active.or(&mask.continued);
-            mask.continued = crate::domain::ThreadSet::NONE;
-        }
-    }
-
-    /// Any iteration but the first of a loop that began in this state and of which it is not known how often it runs:
-    /// what the first one changed may be anything.
-    ///
-    /// Example: in `for (int n = 1; n > 0;) { visit<<<1, 256>>>(n); n = found(); }`, the first launch has 1 for `n`, and
-    /// the others any number.
-    fn later_iteration(&mut self, cond: Option<&Expr>, body: &[Stmt], start: &State, mark: usize) {
-        self.forget_changes(start);
-        if let Some(cond) = cond {
-            let value = self.evaluate(cond);
-            let condition = self.condition_of(&value, cond.span);
-            self.claim(&condition, true);
-        }
-        self.host_iteration(body, mark);
     }
 
     /// Whether the body of a loop leads to a launch.
@@ -287,7 +274,7 @@ impl Machine<'_> {
     }
 
     /// What differs from `start` is not known any more.
-    pub(super) fn forget_changes(&mut self, start: &State) {
+    fn forget_changes(&mut self, start: &State) {
         for frame in 0..self.state.frames.len().min(start.frames.len()) {
             for slot in 0..self.state.frames[frame].slots.len() {
                 if self.state.frames[frame].slots.same_at(&start.frames[frame].slots, slot) {

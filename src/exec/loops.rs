@@ -41,7 +41,7 @@ impl Machine<'_> {
     pub(super) fn run_loop(&mut self, parts: Parts<'_>) {
         let entry = self.state.active;
         let frames = self.state.frames.len();
-        let departures = self.around.departures.len();
+        let (departures, told) = (self.around.departures.len(), self.state.told.len());
         let (doubt, returns) = (self.state.doubt.clone(), self.around.returns);
         let (apart, around, left_of_loop) =
             (self.looping.apart, self.looping.around_iteration, self.looping.left_of_loop);
@@ -71,6 +71,7 @@ impl Machine<'_> {
             self.settle_registers(parts, (&mark.requests, before), code);
         }
         self.state.loops.pop();
+        self.state.told.truncate(told);
         // Whoever returned left the loops around as well.
         self.looping.apart = apart || self.looping.apart && self.around.returns != returns;
         (self.looping.around_iteration, self.looping.left_of_loop) = (around, left_of_loop);

@@ -13,8 +13,10 @@
 
 use super::left_values::{Told, Values, tell, zero_of};
 use super::machine::{Machine, Mode};
-use super::value::Condition;
+use super::value::{Condition, NOWHERE};
 use crate::domain::{Int, SymbolId};
+use crate::ir::Scalar;
+use crate::source::Span;
 
 /// Most conditions on one way that are kept.
 const MOST: usize = 32;
@@ -26,10 +28,31 @@ impl Machine<'_> {
             Mode::Device => [true, false].map(|holds| {
                 let mut told = Vec::new();
                 tell(condition, holds, &mut told);
+                told.retain(|it| self.is_of_int(it.by));
                 told
             }),
             Mode::Host => Default::default(),
         }
+    }
+
+    /// Notes of which types the numbers are that are compared. Only where all are `int`, the numbers are those that
+    /// conditions tell of: `(unsigned)n < 8` does not hold for -1, nor does it follow from `n < 8` for what is left of
+    /// more bytes.
+    pub(super) fn note_compared(&mut self, types: &[Scalar], span: Span) {
+        if types.iter().any(|it| *it != Scalar::I32) {
+            self.looping.of_other_types.insert(span);
+        }
+    }
+
+    pub(super) fn is_of_int(&self, span: Span) -> bool {
+        span != NOWHERE && !self.looping.of_other_types.contains(&span)
+    }
+
+    /// Whether something is told here of what the comparison at `span` is made of.
+    pub(super) fn is_told_of(&self, difference: &Int, span: Span) -> bool {
+        !self.state.told.is_empty()
+            && self.is_of_int(span)
+            && difference.terms.iter().any(|(id, _)| self.state.told.iter().any(|it| it.of == *id))
     }
 
     /// From here on this is known, too.
@@ -41,9 +64,6 @@ impl Machine<'_> {
     /// Least and greatest value on this way of a number by which something is decided.
     pub(super) fn bounds_here(&self, number: &Int) -> (Option<i64>, Option<i64>) {
         let (low, high) = self.world.bounds_of_any_sign(number);
-        if !number.terms.iter().any(|(id, _)| self.state.told.iter().any(|it| it.of == *id)) {
-            return (low, high);
-        }
         let (least, most) = self.world.bounds_with(number, |id| self.ends_here(id));
         (low.max(least), high.into_iter().chain(most).min())
     }

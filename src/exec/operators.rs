@@ -143,7 +143,7 @@ impl Machine<'_> {
             let shape = self.shape();
             return Value::Int(Int::known(known.map(shape, |d| i64::from(relation.holds(d)))), Scalar::Bool);
         }
-        match self.decided_by_range(relation, &difference) {
+        match self.decided_here(relation, &difference, span) {
             Some(truth) => Value::Int(Int::constant(i64::from(truth)), Scalar::Bool),
             None => Value::Condition(Rc::new(Condition::Compare { difference, relation, span })),
         }
@@ -151,7 +151,26 @@ impl Machine<'_> {
 
     /// Whether a difference has a relation to 0 for all values that its symbols can have; `None` if it depends.
     pub(super) fn decided_by_range(&self, relation: Relation, difference: &Int) -> Option<bool> {
-        let by = |(low, high): (Option<i64>, Option<i64>)| match relation {
+        self.decided_within(relation, difference, self.world.bounds_of_any_sign(difference))
+    }
+
+    /// The same on this way, if the comparison at `span` is one of which conditions tell.
+    pub(super) fn decided_here(&self, relation: Relation, difference: &Int, span: Span) -> Option<bool> {
+        match relation {
+            _ if !self.is_told_of(difference, span) => self.decided_by_range(relation, difference),
+            Relation::Equal if self.is_excluded_here(difference) => Some(false),
+            Relation::NotEqual if self.is_excluded_here(difference) => Some(true),
+            _ => self.decided_within(relation, difference, self.bounds_here(difference)),
+        }
+    }
+
+    fn decided_within(
+        &self,
+        relation: Relation,
+        difference: &Int,
+        (low, high): (Option<i64>, Option<i64>),
+    ) -> Option<bool> {
+        match relation {
             Relation::Less => decide(high.is_some_and(|h| h < 0), low.is_some_and(|l| l >= 0)),
             Relation::LessEqual => decide(high.is_some_and(|h| h <= 0), low.is_some_and(|l| l > 0)),
             Relation::Greater => decide(low.is_some_and(|l| l > 0), high.is_some_and(|h| h <= 0)),
@@ -162,20 +181,7 @@ impl Machine<'_> {
                 let is_zero = low == Some(0) && high == Some(0);
                 if relation == Relation::Equal { decide(is_zero, apart) } else { decide(apart, is_zero) }
             }
-        };
-        match relation {
-            Relation::Equal if self.is_excluded_here(difference) => Some(false),
-            Relation::NotEqual if self.is_excluded_here(difference) => Some(true),
-            _ => by(self.bounds_here(difference)),
         }
-    }
-
-    /// The same of a comparison that was made before, where more is known now.
-    pub(super) fn decided_since(&self, relation: Relation, difference: &Int) -> Option<bool> {
-        if self.state.told.is_empty() || !difference.is_uniform() {
-            return None;
-        }
-        self.decided_by_range(relation, difference)
     }
 
     /// Whether the known part is no multiple of what the symbolic part is a multiple of.

@@ -240,6 +240,7 @@ impl Machine<'_> {
     ) -> Option<Value> {
         let ((x, from_x), (y, from_y)) = a.known_part().zip(b.known_part())?;
         let scalar = promote(from_x, from_y, BinaryOp::Add);
+        self.note_compared(&[from_x, from_y], span);
         let (x, y) = (x.clone(), y.clone());
         let (x, y) = (self.own_promoted(&x, from_x, scalar), self.own_promoted(&y, from_y, scalar));
         let difference = self.world.sub(&x, &y);

@@ -10,7 +10,7 @@ use super::types::{Ty, nameless};
 use super::value::{Group, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::Assumption;
-use crate::ir::{Declaration, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Declaration, ExprKind, GOTO_LOOP, LocalId, Stmt, StmtKind, Storage, Type};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -111,7 +111,9 @@ impl Machine<'_> {
             StmtKind::Unsupported(what, inner) => {
                 let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
                 self.lose_unfollowed(&why);
-                self.run_doubtful(inner, why);
+                // Host code that a `goto` leads back to may run again, from what it left.
+                let again = if self.mode == Mode::Host && *what == GOTO_LOOP { 2 } else { 0 };
+                (0..=again).for_each(|_| self.run_doubtful(inner, why.clone()));
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.
@@ -142,11 +144,6 @@ impl Machine<'_> {
             self.forget_written(body);
         }
         self.in_own_branch(true, |machine| machine.run(body));
-        if self.mode == Mode::Host && !self.state.active.is_empty() {
-            // They may run again, from what they left.
-            self.forget_changes(&before);
-            self.in_own_branch(true, |machine| machine.run(body));
-        }
         self.join(before, Join::Varying(why.clone()));
         (self.state.active, self.state.doubt) = (active, doubt);
         if self.around.returns != returns {

@@ -23,9 +23,10 @@ impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
         let span = value.span;
         let (value, at_launch) = self.watching_launch(|machine| machine.operand(value));
-        let before = self.state.active;
+        let (before, told) = (self.state.active, self.state.told.len());
         self.state.loops.push(LoopMask { switch: true, ..LoopMask::default() });
         self.run_cases((&value, at_launch), cases, span, &before);
+        self.state.told.truncate(told);
         if let Some(mask) = self.state.loops.pop() {
             self.state.active = self.state.active.or(&mask.broken);
             // `continue` inside a switch belongs to the loop around it.

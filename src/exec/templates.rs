@@ -391,12 +391,25 @@ impl Machine<'_> {
         if written.len() >= args.len() || !primary.specialization.is_empty() {
             return false;
         }
-        let (env, namespace) = (self.lookups.memo.no_env(), &matched.record.namespace);
-        let full =
-            self.within(env, namespace, |machine| machine.arguments_of(primary, written, &Env::default()));
-        let Ok(full) = full else { return false };
-        full.len() == args.len()
-            && full.iter().zip(args).skip(written.len()).all(|(own, arg)| matched.note(surely_same(own, arg)))
+        let (record, params) = (matched.record, &primary.template_params);
+        if params.len() != args.len() {
+            return false;
+        }
+        let env = self.within(self.lookups.memo.no_env(), &record.namespace, |machine| {
+            machine.bind(params, Some(written), &Env::default())
+        });
+        let env = Rc::new(env);
+        params.iter().zip(args).skip(written.len()).all(|(param, arg)| {
+            let named = env.bindings.get(&param.name).filter(|_| !param.name.is_empty()).cloned();
+            let own = named.or_else(|| {
+                self.within(Rc::clone(&env), &primary.namespace, |machine| match &param.kind {
+                    TemplateParamKind::Value(_, Some(expr)) => Some(Binding::Value(machine.evaluate(expr))),
+                    TemplateParamKind::Type(Some(ty)) => Some(Binding::Type(machine.resolve_argument(ty))),
+                    _ => None,
+                })
+            });
+            own.is_some_and(|own| matched.note(surely_same(&own, arg)))
+        })
     }
 
     /// Whether an argument is what a pattern says, as far as is known.

@@ -7,7 +7,7 @@
 
 use super::lowerer::Lowerer;
 use crate::ir::visit::own_stmts;
-use crate::ir::{Name, Stmt, StmtKind};
+use crate::ir::{GOTO_LOOP, Name, Stmt, StmtKind};
 
 impl Lowerer<'_> {
     /// The body of a function, its jumps sorted out.
@@ -42,7 +42,7 @@ fn sorted(mut list: Vec<Stmt>, after: &[Name]) -> Vec<Stmt> {
                 let label = &list[at];
                 let span = inside.last().map_or(label.span, |last| label.span.to(last.span));
                 inside.iter_mut().for_each(|stmt| blank(stmt, &name));
-                let kind = StmtKind::Unsupported("loop made of `goto`", inside);
+                let kind = StmtKind::Unsupported(GOTO_LOOP, inside);
                 list.insert(at + 1, Stmt { kind, span });
             }
         }

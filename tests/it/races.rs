@@ -56,7 +56,7 @@ fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
 fn kernels_with_conditions_on_one_number_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/left-of-numbers.cu",
-        "12 runs of kernels with shared memory: 7 proved free of races",
+        "17 runs of kernels with shared memory: 7 proved free of races",
     );
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct Host {
     pub reaching: FxHashMap<Span, bool>,
     /// Loops around that lead to no launch.
     pub idle_loops: u32,
+    /// Loops around.
+    pub open_loops: u32,
     /// Numbers that were held against some that are not known.
     pub asked: FxHashSet<i64>,
     /// `try` blocks around, in which what is thrown may be caught.

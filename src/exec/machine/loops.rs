@@ -25,6 +25,8 @@ pub struct LoopContext {
     /// The first condition that asks for what is read from memory, and for more than how one number compares with a
     /// constant.
     pub data_asked: Option<Span>,
+    /// Comparisons of numbers that are not all of the type `int`.
+    pub of_other_types: FxHashSet<Span>,
     /// The numbers that conditions compared with constants.
     pub numbers_asked: Vec<(SymbolId, Span)>,
     /// By loop: whether it has a second round, and what leads to the end of the first.
