@@ -424,10 +424,14 @@ impl World {
         high: i64,
     ) -> Result<Int, NotAffine> {
         let (Some(ka), Some(kb)) = (a.canonical(), b.canonical()) else { return Err(NotAffine) };
-        let nonnegative = [a, b].iter().all(|v| self.bounds(v).0.is_some_and(|low| low >= 0)) || high > 0;
+        let ends = |int: &Int| match op {
+            "min" | "max" => self.bounds_of_any_sign(int),
+            _ => self.bounds(int),
+        };
+        let nonnegative = [a, b].iter().all(|v| ends(v).0.is_some_and(|low| low >= 0)) || high > 0;
         let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
         // The smaller of two is no more than either, of whatever sign, and the larger no less.
-        let lows = || [a, b].into_iter().filter_map(|it| self.bounds(it).0);
+        let lows = || [a, b].into_iter().filter_map(|it| ends(it).0);
         let (low, high) = match op {
             "min" => (nonnegative.then_some(0), most),
             "max" => (lows().max(), most.filter(|_| nonnegative)),

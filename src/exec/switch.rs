@@ -76,7 +76,7 @@ impl Machine<'_> {
         }
         self.around.next_split += 1;
         let id = self.around.next_split;
-        let mut inside = ThreadSet::NONE;
+        let (mut inside, told) = (ThreadSet::NONE, self.state.told.len());
         for (at, (case, entering)) in cases.iter().zip(entering).enumerate() {
             self.state.active = *before;
             let running = inside.or(&entering);
@@ -85,6 +85,8 @@ impl Machine<'_> {
             self.in_own_branch(apart, |machine| {
                 machine.run_side(id, span, at == 0, running, known, &mut |this, _| this.run(&case.body));
             });
+            // The threads of the next case have not asked.
+            self.state.told.truncate(told);
             inside = self.state.active;
         }
         self.state.active = inside.or(&waiting);
