@@ -127,9 +127,9 @@ enum Outcome {
 }
 
 impl Repaired {
-    /// Adds those of some repairs that are confirmed beside the ones that are kept: all together if that works, else
-    /// first those of files of which nothing speaks against them, and the others one half after the other. So few runs
-    /// suffice where few of many are refused.
+    /// Keeps the repairs that a second run confirms together with those already kept. It tries all of them at once; if
+    /// they are refused, first those in files that nothing speaks against, then one half of the others after the other.
+    /// If few of many are refused, few runs suffice.
     fn add<'r>(
         &mut self,
         first: &First<'_>,

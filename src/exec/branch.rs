@@ -132,21 +132,6 @@ impl Machine<'_> {
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
     ) {
-        // What some threads learn does not hold for the others.
-        let told = self.state.told.len();
-        self.run_each_side(truth, span, run, empty);
-        if !truth.uniform {
-            self.state.told.truncate(told);
-        }
-    }
-
-    fn run_each_side(
-        &mut self,
-        truth: &Truth,
-        span: Span,
-        run: &mut dyn FnMut(&mut Self, bool),
-        empty: [bool; 2],
-    ) {
         self.around.next_split += 1;
         let id = self.around.next_split;
         let before = self.state.active;
@@ -178,7 +163,7 @@ impl Machine<'_> {
             self.trace.tree.note_turn(if side { first } else { first ^ 1 });
         }
         self.state.facts.extend(truth.equality());
-        self.learn(&truth.told[0]);
+        self.assume_on_path(&truth.told[0]);
         let side = self.state.active;
         let split = !truth.uniform;
         let begun = self.requests.mark();
@@ -201,7 +186,7 @@ impl Machine<'_> {
             true => self.enter_other_side(first, taken(false)),
             false => self.enter_passable(taken(false)),
         }
-        self.learn(&truth.told[1]);
+        self.assume_on_path(&truth.told[1]);
         let side = self.state.active;
         self.in_side(truth, false, true, |machine| match split {
             true => machine.run_side(id, span, false, side, data, run),
@@ -249,11 +234,7 @@ impl Machine<'_> {
         let kind = |_: &ThreadSet| SplitKind::Known;
         let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
         let apart = truth.at_launch || !one.is_empty() && !other.is_empty();
-        let told = self.state.told.len();
         self.in_side(truth, true, apart, |machine| machine.run_side(id, span, true, one, kind, run));
-        if !other.is_empty() {
-            self.state.told.truncate(told);
-        }
         let rest = std::mem::replace(&mut self.state.active, before);
         self.in_side(truth, false, apart, |machine| machine.run_side(id, span, false, other, kind, run));
         self.state.active = self.state.active.or(&rest);
@@ -338,9 +319,7 @@ impl Machine<'_> {
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
-        let told = self.state.told.len();
         self.in_side(truth, true, true, |machine| machine.run_side(id, span, true, side, kind, run));
-        self.state.told.truncate(told);
         let rest = std::mem::replace(&mut self.state.active, before);
         let side = before.minus(&hold);
         self.in_side(truth, false, true, |machine| machine.run_side(id, span, false, side, kind, run));

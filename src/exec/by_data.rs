@@ -6,13 +6,13 @@
 //! if (length > 5) return;
 //! if (length > 10) ...           no: it is 5 at most
 //! if (start + end > 5) return;
-//! if (end > 10) ...              no: what the condition before leaves of `end` is not known
+//! if (end > 10) ...              no: it is not known what the condition before leaves of `end`
 //! if (go > 0) ...                either, where a thread has put data into the shared `go`
 //! if (__any_sync(all, x > 0))    either: lanes vote on data
 //! ```
 
-use super::left_values::number_told;
 use super::machine::{Machine, Mode};
+use super::path_condition::number_told;
 use super::value::Condition;
 use crate::domain::{Origin, Reason, SymbolId};
 use crate::ir::Expr;
@@ -29,20 +29,20 @@ impl Machine<'_> {
             return true;
         }
         let Some((id, span)) = self.number_asked(condition) else { return false };
-        let is_first = self.looping.data_asked.is_none_or(|first| first == span);
-        // What was asked before is told here of this number. Of another one it may say something, too: both may be
-        // read from one place.
-        let is_told = |by: Span| by == span || self.state.told.iter().any(|it| it.of == id && it.by == by);
-        let mut asked = self.looping.numbers_asked.iter();
-        let is_first = is_first && asked.all(|(of, by)| *of == id && is_told(*by));
+        // An earlier condition has to be known for what it leaves of this number. One that asks for another number may
+        // say something of this one, too: both may be read from one place.
+        let is_known = |by: Span| by == span || self.on_path().any(|it| it.of == id && it.by == by);
+        let is_free = self.looping.data_asked.is_none_or(|first| first == span)
+            && self.looping.numbers_asked.iter().all(|(of, by)| *of == id && is_known(*by));
         let symbols = &self.world.symbols;
         let is_read = symbols.is_read(id)
             || symbols.get(id).origin == Origin::Read
             || symbols.is_read_from_shared(id) && frame.slice.is_flag(cond, self.program);
-        is_first && is_read && !self.is_asserted(id)
+        is_free && is_read && !self.is_asserted(id)
     }
 
-    /// Notes that a condition asks for data: for one number, or for more, if no condition asked for more before.
+    /// Notes that a condition asks for data: for how one number compares with a constant, or for something else. Of the
+    /// latter, the first one counts.
     pub(super) fn note_asked_of_data(&mut self, condition: &Condition) {
         if self.mode != Mode::Device || self.looping.data_asked.is_some() {
             return;

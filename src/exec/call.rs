@@ -362,7 +362,6 @@ impl Machine<'_> {
         let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
         let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
         let function = Arc::clone(&frame.function);
-        let told = self.state.told.len();
         self.state.frames.push(frame);
         let outer = self.lambdas.current.take();
         let jumps = std::mem::take(&mut self.state.jumps);
@@ -374,7 +373,6 @@ impl Machine<'_> {
         self.rejoin(mark);
         self.destroy_params(&function, &active);
         (self.lambdas.current, self.state.jumps) = (outer, jumps);
-        self.state.told.truncate(told);
         let frame = self.state.frames.pop();
         self.unexpose(self.state.frames.len());
         self.state.loops = loops;

@@ -12,8 +12,8 @@
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
 use super::interior::Leaving;
-use super::left_values::Told;
 use super::machine::{Machine, Mode};
+use super::path_condition::PathCondition;
 use super::sides::{are_apart, ranks, sides};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
@@ -69,8 +69,8 @@ pub(crate) struct Truth {
     pub blocks: [Blocks; 2],
     /// The same where sizes given at run time are as large as one likes.
     pub large: [Blocks; 2],
-    /// What it tells of numbers where it holds, and where it fails.
-    pub told: [Vec<Told>; 2],
+    /// What it says of numbers where it holds, and where it fails.
+    pub told: [Vec<PathCondition>; 2],
     /// What it asks for, of what is the same for all threads.
     pub asks: Asks,
     /// As in [`Taken::is_choice`].

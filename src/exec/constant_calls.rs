@@ -65,7 +65,7 @@ impl Machine<'_> {
     /// Begins a call whose result may be kept. What is known only here must not tell it: in `if (threadIdx.x < 8)`,
     /// a function that asks `threadIdx.x < 16` returns one number, and elsewhere two.
     pub(super) fn begin_constant_call(&self, call: ConstantCall, env: &Rc<Env>) -> Option<Begun> {
-        let nothing_told = self.state.facts.is_empty() && self.state.told.is_empty();
+        let nothing_told = self.state.facts.is_empty() && self.state.path.is_empty();
         let is_anywhere = nothing_told && self.state.active == self.world.all;
         (self.recording && is_anywhere).then(|| Begun {
             call,

@@ -49,7 +49,7 @@ const IDLE: u32 = 8;
 const IDLE_ENDLESS: u32 = 2;
 /// Iterations that are run where it is not known whether there is another one: `n` of
 /// `for (int n = 1; n > 0; n = next(n)) visit<<<1, 256>>>(n)` is 1 in the first launch alone.
-const OPEN: u32 = 4;
+pub(super) const OPEN: u32 = 4;
 /// The same in a loop that is in another one.
 const OPEN_INSIDE: u32 = 2;
 /// Operators on chosen numbers within each other that are followed.

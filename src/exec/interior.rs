@@ -66,7 +66,7 @@ impl Machine<'_> {
         if !holds && leaves == Leaving::No { None } else { Some(holds) }
     }
 
-    /// The side of a comparison that all threads of the block in the middle of a grid of known size take.
+    /// The side of a comparison that all threads of the middle block take, in a grid whose size is known.
     ///
     /// Example: of 8 blocks of 256 threads, block 4 has threads 1024 to 1279, for which `x > 1919` fails.
     fn side_in_the_middle(&self, difference: &Int, relation: Relation) -> Option<bool> {

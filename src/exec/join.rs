@@ -108,8 +108,8 @@ impl Machine<'_> {
         }
         let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
         self.state.claims.truncate(both);
-        let both = self.state.told.iter().zip(&held.told).take_while(|(a, b)| a == b).count();
-        self.state.told.truncate(both);
+        let both = self.state.path.iter().zip(&held.path).take_while(|(a, b)| a == b).count();
+        self.state.path.truncate(both);
         let both = self.state.passable.iter().zip(&held.passable).take_while(|(a, b)| a == b).count();
         self.state.passable.truncate(both);
         let both = self.state.bounds.iter().zip(&held.bounds).take_while(|(a, b)| a == b).count();

@@ -127,8 +127,6 @@ impl Machine<'_> {
             let (_, threads) = self.state.jumps.remove(at);
             self.state.active = self.state.active.or(&threads);
         }
-        // They come here by different ways.
-        self.state.told.clear();
         self.rejoin_jumps();
         self.compiler.registers.forget();
         self.compiler.stretch.begin();

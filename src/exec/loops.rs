@@ -41,7 +41,7 @@ impl Machine<'_> {
     pub(super) fn run_loop(&mut self, parts: Parts<'_>) {
         let entry = self.state.active;
         let frames = self.state.frames.len();
-        let (departures, told) = (self.around.departures.len(), self.state.told.len());
+        let departures = self.around.departures.len();
         let (doubt, returns) = (self.state.doubt.clone(), self.around.returns);
         let (apart, around, left_of_loop) =
             (self.looping.apart, self.looping.around_iteration, self.looping.left_of_loop);
@@ -71,7 +71,6 @@ impl Machine<'_> {
             self.settle_registers(parts, (&mark.requests, before), code);
         }
         self.state.loops.pop();
-        self.state.told.truncate(told);
         // Whoever returned left the loops around as well.
         self.looping.apart = apart || self.looping.apart && self.around.returns != returns;
         (self.looping.around_iteration, self.looping.left_of_loop) = (around, left_of_loop);
@@ -236,7 +235,7 @@ impl Machine<'_> {
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
         self.compiler.region += u32::from(!parts.is_flat());
-        let told = self.state.told.len();
+        let path = self.state.path.len();
         self.begin_iteration(parts);
         if self.recording {
             self.trace.tree.begin_round(parts.span);
@@ -267,7 +266,7 @@ impl Machine<'_> {
             self.compiler.at_launch.begin();
             self.discard(step);
         }
-        self.state.told.truncate(told);
+        self.state.path.truncate(path);
     }
 
     fn loop_split(&mut self, parts: Parts<'_>, taken: ThreadSet, kind: SplitKind) -> Split {

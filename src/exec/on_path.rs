@@ -1,4 +1,4 @@
-//! What do the conditions on the way here leave of a number that all threads share?
+//! What do the conditions on the path here leave of a number that all threads share?
 //!
 //! ```text
 //! if (length > 5) return;
@@ -8,22 +8,32 @@
 //! if (first > 0 && last < n)     on this side, both; on the other, nothing is known of either
 //! ```
 //!
-//! Only comparisons of one number with a constant tell. What an iteration of a loop learns ends with it, as the next may
-//! have other numbers of the same names.
+//! Only a comparison of one `int` with a constant is such a path condition. It holds for the threads that passed it, and
+//! only while these run:
+//!
+//! ```text
+//! if (threadIdx.x < 64) {
+//!     if (n > 5) return;
+//!     ...                        `n` is at most 5
+//! }
+//! ...                            for the other threads, it may be anything
+//! ```
+//!
+//! A path condition ends with the iteration of a loop, because the next iteration may have other numbers of the same names.
 
-use super::left_values::{Told, Values, tell, zero_of};
 use super::machine::{Machine, Mode};
+use super::path_condition::{PathCondition, Values, tell, zero_of};
 use super::value::{Condition, NOWHERE};
-use crate::domain::{Int, SymbolId};
+use crate::domain::{Int, SymbolId, ThreadSet};
 use crate::ir::Scalar;
 use crate::source::Span;
 
-/// Most conditions on one way that are kept.
+/// Path conditions that are kept, at the most.
 const MOST: usize = 32;
 
 impl Machine<'_> {
     /// What a condition tells of numbers where it holds, and where it fails.
-    pub(super) fn told_by_sides(&self, condition: &Condition) -> [Vec<Told>; 2] {
+    pub(super) fn told_by_sides(&self, condition: &Condition) -> [Vec<PathCondition>; 2] {
         match self.mode {
             Mode::Device => [true, false].map(|holds| {
                 let mut told = Vec::new();
@@ -35,9 +45,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes of which types the numbers are that are compared. Only where all are `int`, the numbers are those that
-    /// conditions tell of: `(unsigned)n < 8` does not hold for -1, nor does it follow from `n < 8` for what is left of
-    /// more bytes.
+    /// Notes of which types the numbers are that a comparison compares. Other types than `int` compare other numbers:
+    /// `(unsigned)n < 8` fails for -1, and so may `(int)n < 8` of a `long long` that is less.
     pub(super) fn note_compared(&mut self, types: &[Scalar], span: Span) {
         if types.iter().any(|it| *it != Scalar::I32) {
             self.looping.of_other_types.insert(span);
@@ -50,33 +59,41 @@ impl Machine<'_> {
 
     /// Whether something is told here of what the comparison at `span` is made of.
     pub(super) fn is_told_of(&self, difference: &Int, span: Span) -> bool {
-        !self.state.told.is_empty()
-            && self.is_of_int(span)
-            && difference.terms.iter().any(|(id, _)| self.state.told.iter().any(|it| it.of == *id))
+        self.is_of_int(span) && difference.terms.iter().any(|(id, _)| self.on_path().any(|it| it.of == *id))
     }
 
-    /// From here on this is known, too.
-    pub(super) fn learn(&mut self, told: &[Told]) {
-        let room = MOST.saturating_sub(self.state.told.len());
-        self.state.told.extend(told.iter().take(room).cloned());
+    /// From here on, this holds for the threads that run, if it is known which these are.
+    pub(super) fn assume_on_path(&mut self, told: &[PathCondition]) {
+        if self.state.doubt.is_some() {
+            return;
+        }
+        let (room, active) = (MOST.saturating_sub(self.state.path.len()), self.state.active);
+        self.state.path.extend(told.iter().take(room).map(|it| (it.clone(), active)));
     }
 
-    /// Least and greatest value on this way of a number by which something is decided.
+    /// What holds for all threads that run.
+    pub(super) fn on_path(&self) -> impl Iterator<Item = &PathCondition> + Clone {
+        let active = self.state.active;
+        let holds = move |threads: &ThreadSet| active.minus(threads).is_empty();
+        self.state.path.iter().filter(move |(_, threads)| holds(threads)).map(|(it, _)| it)
+    }
+
+    /// Least and greatest value on this path of a number by which something is decided.
     pub(super) fn bounds_here(&self, number: &Int) -> (Option<i64>, Option<i64>) {
         let (low, high) = self.world.bounds_of_any_sign(number);
         let (least, most) = self.world.bounds_with(number, |id| self.ends_here(id));
         (low.max(least), high.into_iter().chain(most).min())
     }
 
-    /// Whether a number cannot be 0 on this way, as another condition said so.
+    /// Whether a number cannot be 0 on this path, as another condition said so.
     pub(super) fn is_excluded_here(&self, number: &Int) -> bool {
         let Some((id, value)) = zero_of(number) else { return false };
-        self.state.told.iter().any(|it| it.of == id && it.values == Values::Not(value))
+        self.on_path().any(|it| it.of == id && it.values == Values::Not(value))
     }
 
-    /// The least and greatest value of a symbol on this way.
+    /// The least and greatest value of a symbol on this path.
     pub(super) fn ends_here(&self, id: SymbolId) -> (Option<i64>, Option<i64>) {
-        let of_it = || self.state.told.iter().filter(|it| it.of == id).map(|it| &it.values);
+        let of_it = || self.on_path().filter(|it| it.of == id).map(|it| &it.values);
         let (mut low, mut high) = self.world.ends_of_any_sign(id);
         for values in of_it() {
             if let Values::Between(least, most) = values {

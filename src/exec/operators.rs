@@ -154,7 +154,7 @@ impl Machine<'_> {
         self.decided_within(relation, difference, self.world.bounds_of_any_sign(difference))
     }
 
-    /// The same on this way, if the comparison at `span` is one of which conditions tell.
+    /// The same on this path, if the comparison at `span` is of such numbers as path conditions are about.
     pub(super) fn decided_here(&self, relation: Relation, difference: &Int, span: Span) -> Option<bool> {
         match relation {
             _ if !self.is_told_of(difference, span) => self.decided_by_range(relation, difference),

@@ -78,8 +78,8 @@ impl Machine<'_> {
                 false => self.state.add_doubt(why),
             }
         }
-        let told = self.state.told.len();
-        self.learn(&truth.told[usize::from(!and)]);
+        let path = self.state.path.len();
+        self.assume_on_path(&truth.told[usize::from(!and)]);
         let mut around = [Vec::new(), Vec::new()];
         let right = if self.state.active.is_empty() {
             Condition::Known(go_on)
@@ -102,7 +102,7 @@ impl Machine<'_> {
             self.condition_of(&right, b.span)
         };
         (self.state.active, self.state.doubt, self.state.chosen) = before;
-        self.state.told.truncate(told);
+        self.state.path.truncate(path);
         self.assume_no_more_than(assumed);
         self.go_on(span);
         // Where `a && b` holds, and where `a || b` fails, both operands were evaluated.

@@ -2,6 +2,7 @@
 
 use super::alternatives::ANYWHERE;
 use super::converted::Wanted;
+use super::host::OPEN;
 use super::join::Join;
 use super::loops::parts::Parts;
 use super::machine::{Machine, Mode, slot_value};
@@ -112,8 +113,8 @@ impl Machine<'_> {
                 let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
                 self.lose_unfollowed(&why);
                 // Host code that a `goto` leads back to may run again, from what it left.
-                let again = if self.mode == Mode::Host && *what == GOTO_LOOP { 2 } else { 0 };
-                (0..=again).for_each(|_| self.run_doubtful(inner, why.clone()));
+                let times = if self.mode == Mode::Host && *what == GOTO_LOOP { OPEN } else { 1 };
+                (0..times).for_each(|_| self.run_doubtful(inner, why.clone()));
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.

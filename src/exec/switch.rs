@@ -23,10 +23,9 @@ impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
         let span = value.span;
         let (value, at_launch) = self.watching_launch(|machine| machine.operand(value));
-        let (before, told) = (self.state.active, self.state.told.len());
+        let before = self.state.active;
         self.state.loops.push(LoopMask { switch: true, ..LoopMask::default() });
         self.run_cases((&value, at_launch), cases, span, &before);
-        self.state.told.truncate(told);
         if let Some(mask) = self.state.loops.pop() {
             self.state.active = self.state.active.or(&mask.broken);
             // `continue` inside a switch belongs to the loop around it.
@@ -76,7 +75,7 @@ impl Machine<'_> {
         }
         self.around.next_split += 1;
         let id = self.around.next_split;
-        let (mut inside, told) = (ThreadSet::NONE, self.state.told.len());
+        let mut inside = ThreadSet::NONE;
         for (at, (case, entering)) in cases.iter().zip(entering).enumerate() {
             self.state.active = *before;
             let running = inside.or(&entering);
@@ -85,8 +84,6 @@ impl Machine<'_> {
             self.in_own_branch(apart, |machine| {
                 machine.run_side(id, span, at == 0, running, known, &mut |this, _| this.run(&case.body));
             });
-            // The threads of the next case have not asked.
-            self.state.told.truncate(told);
             inside = self.state.active;
         }
         self.state.active = inside.or(&waiting);

@@ -387,12 +387,10 @@ impl Machine<'_> {
     /// Whether the arguments behind those that a specialisation writes are what the primary template says by default:
     /// `template <> struct Block<3>` of `template <int, int = 0> struct Block` is that of `Block<3, 0>`.
     fn are_defaults(&mut self, primary: &Record, matched: &mut Match<'_>, args: &[Binding]) -> bool {
-        let written = &matched.record.specialization;
-        if written.len() >= args.len() || !primary.specialization.is_empty() {
-            return false;
-        }
         let (record, params) = (matched.record, &primary.template_params);
-        if params.len() != args.len() {
+        let written = &record.specialization;
+        let is_short = written.len() < args.len() && args.len() == params.len();
+        if !is_short || !primary.specialization.is_empty() {
             return false;
         }
         let env = self.within(self.lookups.memo.no_env(), &record.namespace, |machine| {

@@ -224,18 +224,6 @@ impl Relation {
         }
     }
 
-    /// That of `-x` to 0, where `x` has this one.
-    #[must_use]
-    pub(crate) fn turned(self) -> Relation {
-        match self {
-            Relation::Less => Relation::Greater,
-            Relation::LessEqual => Relation::GreaterEqual,
-            Relation::Greater => Relation::Less,
-            Relation::GreaterEqual => Relation::LessEqual,
-            Relation::Equal | Relation::NotEqual => self,
-        }
-    }
-
     /// Whether a number has it to another that it is so ordered with.
     #[must_use]
     pub(crate) fn orders(self, ordering: Ordering) -> bool {

@@ -249,7 +249,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     Diagnostic { level, loudest: level, ..finding }
 }
 
-/// Whether lanes of a warp access one place together, as they do `best` and not `s[threadIdx.x]`.
+/// Whether several lanes of a warp access one place, such as `best`. They do not in `s[threadIdx.x]`.
 fn is_of_several_lanes(access: &Access) -> bool {
     access.patterns.iter().any(|pattern| {
         let lanes = || (0..32).filter(|lane| pattern.active >> lane & 1 == 1);

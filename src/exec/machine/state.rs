@@ -4,7 +4,7 @@ use super::course::Course;
 use super::stack::Stack;
 use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
-use crate::exec::left_values::Told;
+use crate::exec::path_condition::PathCondition;
 use crate::exec::slots::Slots;
 use crate::exec::value::{Condition, Env, NOWHERE, Pointer, Value};
 use crate::ir::found_later::FoundLater;
@@ -41,8 +41,8 @@ pub struct State {
     pub bounds: Vec<u32>,
     /// Symbols known to have a value here, because of a condition around.
     pub facts: Vec<(SymbolId, i64)>,
-    /// What the conditions on the way here tell of numbers.
-    pub told: Vec<Told>,
+    /// What the conditions on the path here say of numbers, and to which threads.
+    pub path: Vec<(PathCondition, ThreadSet)>,
     /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
     pub claims: Vec<Rc<(Condition, bool)>>,
     /// In lenient host code: what the numbers refute on the way here.
@@ -68,7 +68,7 @@ impl State {
             passable: Vec::new(),
             bounds: Vec::new(),
             facts: Vec::new(),
-            told: Vec::new(),
+            path: Vec::new(),
             claims: Vec::new(),
             refuted: None,
             course: Course::default(),

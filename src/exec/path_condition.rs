@@ -19,9 +19,9 @@ pub(crate) enum Values {
     Not(i64),
 }
 
-/// What a condition tells of a number.
+/// What a condition says of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct PathCondition {
     pub of: SymbolId,
     pub values: Values,
     /// The comparison that says so.
@@ -29,11 +29,11 @@ pub(crate) struct Told {
 }
 
 /// Adds what follows for numbers where a condition holds, or fails.
-pub(super) fn tell(condition: &Condition, holds: bool, told: &mut Vec<Told>) {
+pub(super) fn tell(condition: &Condition, holds: bool, told: &mut Vec<PathCondition>) {
     match condition {
         Condition::Compare { difference, relation, span } => {
             let values = values(difference, *relation, holds);
-            told.extend(values.map(|(of, values)| Told { of, values, by: *span }));
+            told.extend(values.map(|(of, values)| PathCondition { of, values, by: *span }));
         }
         Condition::Not(inner) => tell(inner, !holds, told),
         Condition::And(a, b) if holds => [a, b].iter().for_each(|it| tell(it, holds, told)),
@@ -64,8 +64,8 @@ pub(super) fn zero_of(difference: &Int) -> Option<(SymbolId, i64)> {
 fn values(difference: &Int, relation: Relation, holds: bool) -> Option<(SymbolId, Values)> {
     let (id, zero) = zero_of(difference)?;
     let (_, factor) = difference.terms.first()?;
-    let is_turned = factor.as_constant()? < 0;
-    let relation = if is_turned { relation.turned() } else { relation };
+    let is_mirrored = factor.as_constant()? < 0;
+    let relation = if is_mirrored { relation.mirrored() } else { relation };
     let values = match (relation, holds) {
         (Relation::Less, true) | (Relation::GreaterEqual, false) => {
             Values::Between(None, zero.checked_sub(1))
