@@ -116,7 +116,7 @@ impl World {
         let dividend = Int::of(Lanes::constant(base), terms);
         let quotient = self.symbolic_operation("/", &dividend, &Int::constant(divisor), 0).ok()?;
         if let (Some(id), Some(division)) = (quotient.as_symbol(), self.rounding.of(remainder))
-            && self.rounding.note(id, false, division)
+            && self.rounding.note(id, division)
         {
             self.relied_on_signs.set(true);
         }

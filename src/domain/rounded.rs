@@ -11,7 +11,7 @@
 //! | `n % 4 >= 0` | yes |
 
 use super::quotients::Division;
-use super::{Int, NotAffine, SymbolId, World};
+use super::{Int, NotAffine, Origin, SymbolId, World};
 
 impl World {
     /// C++ `/` or `%` by a constant.
@@ -22,7 +22,7 @@ impl World {
         is_rest: bool,
         division: Division,
     ) -> Result<Int, NotAffine> {
-        if self.is_nonnegative(a) {
+        if self.is_surely_nonnegative(a) {
             return if is_rest { self.floor_rem(a, divisor) } else { self.floor_div(a, divisor) };
         }
         self.take_nonnegative(a)?;
@@ -49,11 +49,43 @@ impl World {
     /// Notes how the number is rounded that a symbol stands for.
     pub(super) fn note_rounding(&mut self, made: &Int, dividend: &Int, is_rest: bool, division: Division) {
         let [(id, _)] = made.terms.as_slice() else { return };
-        if self.is_nonnegative(dividend) {
+        if self.is_surely_nonnegative(dividend) {
             return;
         }
-        if self.rounding.note(*id, is_rest, division) {
+        if is_rest && division == Division::Signed {
+            let least = self.symbols.get(*id).high.map(|high| -high);
+            self.rounding.may_be_down_to(*id, least);
+        }
+        if self.rounding.note(*id, division) {
             self.relied_on_signs.set(true);
+        }
+    }
+
+    /// Notes that a result may be below 0 where it is taken not to be because its operands are.
+    pub(super) fn note_sign(&mut self, op: &str, made: SymbolId, operands: [&Int; 2]) {
+        let is_taken = |int: &Int| self.is_nonnegative(int) && !self.is_surely_nonnegative(int);
+        if matches!(op, "min" | "max") || !operands.into_iter().any(is_taken) {
+            return;
+        }
+        let symbol = self.symbols.get(made);
+        if symbol.low.is_some() {
+            let least = match op {
+                // Rounded down, -7 / 2 is -4.
+                "/" | ">>" => symbol.high.map(|high| -high - 1),
+                "%" => symbol.high.map(|high| -high),
+                _ => None,
+            };
+            self.rounding.may_be_down_to(made, least);
+        }
+    }
+
+    /// Notes that a number without a sign is read as one with a sign: it may be below 0 then.
+    pub(crate) fn read_as_signed(&mut self, int: &Int) {
+        let [(id, factor)] = int.terms.as_slice() else { return };
+        let symbol = self.symbols.get(*id);
+        let is_given = symbol.origin >= Origin::Given && symbol.factors.len() == 1;
+        if is_given && symbol.low.is_some() && factor.as_constant() == Some(1) {
+            self.rounding.may_be_down_to(*id, None);
         }
     }
 
@@ -61,9 +93,10 @@ impl World {
     /// as one can tell.
     pub(crate) fn ends_of_any_sign(&self, id: SymbolId) -> (Option<i64>, Option<i64>) {
         let symbol = self.symbols.get(id);
-        let low = match symbol.factors.iter().any(|it| self.rounding.may_be_less(*it)) {
-            true => symbol.high.filter(|_| self.rounding.may_be_less(id)).map(|high| -high),
-            false => symbol.low,
+        let low = match self.rounding.least(id) {
+            Some(least) => least,
+            None if symbol.factors.iter().any(|it| self.rounding.least(*it).is_some()) => None,
+            None => symbol.low,
         };
         (low, symbol.high)
     }
@@ -74,6 +107,11 @@ impl World {
             true => self.bounds_with(number, |id| self.ends_of_any_sign(id)),
             false => self.bounds(number),
         }
+    }
+
+    /// Whether it is at least 0, whatever the signs of what it is made of.
+    fn is_surely_nonnegative(&self, a: &Int) -> bool {
+        self.bounds_of_any_sign(a).0.is_some_and(|low| low >= 0)
     }
 
     fn is_nonnegative(&self, a: &Int) -> bool {

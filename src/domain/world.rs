@@ -457,6 +457,7 @@ impl World {
             low,
             high,
         );
+        self.note_sign(op, id, [a, b]);
         Ok(Int::symbol(id))
     }
 

@@ -104,6 +104,14 @@ impl Machine<'_> {
                 self.looping.differs.get_or_insert(Differs::Wraps);
             }
         }
+        if from.is_unsigned()
+            && !to.is_unsigned()
+            && bits >= 32
+            && to.bytes() <= from.bytes()
+            && !within(self.world.bounds(&int))
+        {
+            self.world.read_as_signed(&int);
+        }
         let sight = if bits < 32 { sight::through_cast(&int) } else { int.sight };
         let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
         Value::Int(Int { sight, ..int }, to)
