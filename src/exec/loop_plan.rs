@@ -179,14 +179,17 @@ impl Machine<'_> {
         let Watched { written, .. } = self.unrecorded(|machine| machine.watch(parts, start, unroll));
         self.around.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
+        let mut cycles = false;
         for (frame, local) in written {
             let before = slot_value(start, frame, local);
             let after = slot_value(&self.state, frame, local);
             let change = self.difference(&before, &after);
+            // Of two pointers that change places, either leads into the other's array.
+            cycles |= matches!(change, Change::Lost(..))
+                && [&before, &after].iter().all(|it| is_at_known_place(it));
             let change = self.unless_it_wraps(parts, (frame, local), (&before, &after), change);
             plan.push((frame, local, change));
         }
-        let mut cycles = false;
         let mut stable = false;
         let (mut entry, mut inside) = (start.clone(), Vec::new());
         for round in 0..MOST_TRIES {
@@ -413,6 +416,10 @@ struct Watched {
     written: Vec<(usize, LocalId)>,
     /// The states at their starts, but for the first.
     inside: Vec<State>,
+}
+
+fn is_at_known_place(value: &Value) -> bool {
+    matches!(value, Value::Pointer(Pointer { target: Target::Memory(_, Offset::Known(_)), .. }))
 }
 
 fn kind_of(value: &Value) -> Kind {
