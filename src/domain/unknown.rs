@@ -22,6 +22,8 @@ pub enum Reason {
     UnknownName,
     /// The condition under which it runs depends on data.
     DataDependentMask,
+    /// Which threads have left the kernel before: those that run are all that are left.
+    Exited,
     /// A variable changes from iteration to iteration in a way that is not followed.
     LoopCarried,
     /// A pointer whose target is not known.
@@ -117,11 +119,16 @@ impl Unknown {
     }
 
     /// Whether a doubt about who runs some code leaves less known of it than another does. Of two that leave as much
-    /// known, the first counts. Whether a function is called at all is more than which lanes call it.
+    /// known, the first counts. Whether a function is called at all is more than which lanes call it; who has left the
+    /// kernel, and does nothing else, is less.
     #[must_use]
     pub(crate) fn outweighs(&self, other: Option<&Unknown>) -> bool {
-        other
-            .is_none_or(|other| self.reason == Reason::AmbiguousCall && other.reason != Reason::AmbiguousCall)
+        let weight = |it: &Unknown| match it.reason {
+            Reason::Exited => 0,
+            Reason::AmbiguousCall => 2,
+            _ => 1,
+        };
+        other.is_none_or(|other| weight(self) > weight(other))
     }
 }
 

@@ -84,7 +84,7 @@ impl Then {
     }
 }
 
-/// Bytes that are read behind a barrier and that no thread of the block writes.
+/// Bytes that are read behind a barrier and that no thread of the block writes, or none that stays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
     /// Index into [`Trace::arrays`](super::Trace::arrays).
@@ -97,6 +97,8 @@ pub struct Missing {
     pub span: Span,
     /// A thread that reads the first of them.
     pub reader: usize,
+    /// A thread that would write it if the bound let it in.
+    pub writer: Option<usize>,
 }
 
 /// A condition that not all threads agree on, or may not.
@@ -124,8 +126,10 @@ pub struct Ranks {
     /// What the guard asks for.
     pub(crate) symbols: Vec<SymbolId>,
     /// A number for each thread, so that where one comes, those with the same number or a smaller one do, too, and those
-    /// with a greater one may not; empty if the threads of a warp come together.
+    /// with a greater one may not.
     pub(crate) of: Vec<u16>,
+    /// Whether the threads of a warp come together.
+    pub(crate) by_warps: bool,
 }
 
 /// How a condition that splits the block is known.

@@ -18,11 +18,12 @@
 
 mod absent;
 pub(crate) mod contents;
+mod exits;
 mod repeated;
 
 use super::machine::{Departure, Machine};
 use crate::builtins::{self, Kind};
-use crate::domain::ThreadSet;
+use crate::domain::{Reason, ThreadSet};
 use crate::events::{Absence, Barrier, Event, Split, SplitKind, Then};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Storage, Type};
@@ -55,7 +56,9 @@ impl Machine<'_> {
             return;
         }
         let expected = self.everyone();
-        let all = self.state.doubt.is_none().then(|| expected.minus(&self.state.active).is_empty());
+        // It does not wait for threads that have left the kernel, whoever these are.
+        let is_known = self.state.doubt.as_ref().is_none_or(|why| why.reason == Reason::Exited);
+        let all = is_known.then(|| expected.minus(&self.state.active).is_empty());
         let missing = expected.minus(&self.state.active);
         let mut splits: Vec<Split> = self.around.splits.clone();
         for Departure { threads: lanes, split, .. } in &self.around.departures {

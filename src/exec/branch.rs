@@ -206,10 +206,21 @@ impl Machine<'_> {
             Join::Varying(why)
         };
         let all_stayed = all_stayed && self.state.active == side;
+        // Those that take a side on which nothing happens go on, and all of them do that have not left the kernel.
+        let exited = split
+            && (held.active.is_empty() && empty[1] && held.only_exits_from(&self.state)
+                || self.state.active.is_empty() && empty[0] && self.state.only_exits_from(&held));
         self.join_counted(held, join, [begun, second]);
         if all_stayed {
             self.state.active = before;
             (self.state.doubt, self.state.chosen) = start_doubt;
+        } else if exited && self.mode == Mode::Device {
+            (self.state.doubt, self.state.chosen) = start_doubt;
+            let why = Unknown { reason: Reason::Exited, ..truth.reason(span) };
+            match truth.chosen {
+                true => self.state.add_choice(&why),
+                false => self.state.add_doubt(&why),
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! What is known where two ways through the code meet?
 
-use super::machine::{Machine, State};
+use super::machine::{Machine, Mode, State};
 use super::parts::merge_parts;
 use super::value::Value;
-use crate::domain::{Int, SymbolId, Unknown};
+use crate::domain::{Int, Reason, SymbolId, Unknown};
 use crate::events::Taken;
 use std::rc::Rc;
 
@@ -51,7 +51,10 @@ impl Machine<'_> {
             (Some(left), Join::Uniform(..)) => self.note_left(left),
             // Any of the threads may have left, as [`Machine::note_maybe_left`] notes.
             (Some(left), Join::Varying(why)) => {
-                self.state.add_doubt(&why);
+                match self.mode == Mode::Device && !left.leaves_what_goes_on(&self.state) {
+                    true => self.state.add_doubt(&Unknown { reason: Reason::Exited, ..why }),
+                    false => self.state.add_doubt(&why),
+                }
                 self.state.add_jumps(&left.jumps);
                 self.state.course.also_left(left.course);
             }

@@ -58,9 +58,7 @@ pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken:
         return None;
     }
     let symbols = difference.terms.iter().map(|(id, _)| *id).collect();
-    if !sides.chunks(32).any(are_apart) {
-        return Some(Ranks { symbols, of: Vec::new() });
-    }
+    let by_warps = !sides.chunks(32).any(are_apart);
     let mut order = sides.to_vec();
     order.sort_unstable();
     order.dedup();
@@ -69,7 +67,7 @@ pub(super) fn ranks(difference: &Int, sides: &[i128], relation: Relation, taken:
         let at = order.binary_search(side).unwrap_or_default();
         (if is_less == taken { at } else { last - at }) as u16
     };
-    Some(Ranks { symbols, of: sides.iter().map(rank).collect() })
+    Some(Ranks { symbols, of: sides.iter().map(rank).collect(), by_warps })
 }
 
 /// What decides on which side of a comparison a known number is, beside a multiple of `step` that is not

@@ -240,7 +240,7 @@ fn bound_between(op: &LaneOp, warp: usize, (comes, other): (u32, u32)) -> Option
     let splits = || op.splits.iter().chain(&op.exits);
     // Where whole warps come by another condition on the same numbers, it may see to that.
     let is_whole = |of: &Ranks| {
-        let of_whole = splits().flat_map(ranks).filter(|ranks| ranks.of.is_empty());
+        let of_whole = splits().flat_map(ranks).filter(|ranks| ranks.by_warps);
         of_whole.flat_map(|ranks| &ranks.symbols).any(|id| of.symbols.contains(id))
     };
     let rank = |ranks: &Ranks, lane: u32| ranks.of.get(warp * 32 + lane as usize).copied();

@@ -54,7 +54,7 @@ pub fn reason_words(kind: Reason) -> &'static str {
         Reason::UnknownFunction => "a function's body is not visible",
         Reason::AmbiguousCall => "which of several functions is called is not known",
         Reason::UnknownName => "a name is not visible",
-        Reason::DataDependentMask => "which lanes are active depends on data",
+        Reason::DataDependentMask | Reason::Exited => "which lanes are active depends on data",
         Reason::LoopCarried => "a loop variable changes in a way that is not followed",
         Reason::UnknownPointer => "where a pointer points is unknown",
         Reason::Unsupported => "a language construct is not modelled",

@@ -14,7 +14,36 @@
 //! undefined, and the data that these threads should have written is missing. Before 7.0, a barrier counts warps, and
 //! nothing documents that it does not wait for threads that exit: the block may hang.
 //!
+//! If a thread that stays reads what only threads beyond a bound would have written, the finding names both. It stays a
+//! note, as nothing need come of what is read.
+//!
 //! ## Example
+//! ```cuda,fires
+//! __global__ void sums_of_blocks(float *out, const float *in, int n) {
+//!     __shared__ float s[128];
+//!     int t = threadIdx.x;
+//!     int i = blockIdx.x * blockDim.x + t;
+//!     if (i >= n) {
+//!         return;
+//!     }
+//!     s[t] = in[i];
+//!     __syncthreads();
+//!     for (int half = 64; half > 0; half /= 2) {
+//!         if (t < half) {
+//!             s[t] += s[t + half];
+//!         }
+//!         __syncthreads();
+//!     }
+//!     if (t == 0) {
+//!         out[blockIdx.x] = s[0];
+//!     }
+//! }
+//!
+//! void launch(float *out, const float *in, int n) {
+//!     sums_of_blocks<<<(n + 127) / 128, 128>>>(out, in, n);
+//! }
+//! ```
+//! In the last block, thread 0 adds up garbage. Here, nothing is missing:
 //! ```cuda,fires
 //! __global__ void first_of_block(float *out, const float *in, int n) {
 //!     __shared__ float first;
@@ -56,8 +85,8 @@
 //!
 //! ## Limits
 //! - If data that no thread writes is read after the barrier, or if the threads reach another barrier, the finding is a
-//!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, it is not known which
-//!   data are missing: the finding then only says that the barrier does not wait.
+//!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, reads count that surely
+//!   happen, under no other bound, at known places, where no thread that stays may write.
 //! - Threads that exit because of what they read from memory are reported, as a note, only if the condition consists of
 //!   what each thread loads from global memory, of bounds and of thread numbers.
 //! - Threads of a launch that surely has no more of them than the bound says are not reported: `n / 256` blocks of 256

@@ -130,7 +130,7 @@
 //!   numbers in a block that no launch gives.
 //! - It is unknown whether the compiler makes a warp wait after a condition: the warning says that it may.
 //! - Data that is read but never written is reported only if the launch decides which threads are missing, and if
-//!   every write to the array is followed. It is not reported for a run-time bound.
+//!   every write to the array is followed. For a run-time bound, it is a note of `barrier-after-exit`.
 //! - `__trap()` ends the kernel for all threads: nobody waits for a thread that calls it.
 //! - For a barrier with a count, only a wrong count is reported, and only if it is known how often each statement with
 //!   the barrier's number runs and nothing unknown in the kernel may wait or arrive there. `bar.arrive` is not followed.
@@ -145,7 +145,7 @@ mod words;
 use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, ThreadSet};
-use crate::events::{Absence, Barrier, Split, SplitKind, Then};
+use crate::events::{Absence, Barrier, Missing, Split, SplitKind, Then};
 use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
 
@@ -178,12 +178,18 @@ impl Found<'_> {
 
     /// Whether the harm is that data are missing.
     fn is_of_data(&self) -> bool {
-        self.absence.missing.is_some() && !matches!(self.absence.then, Then::Rejoin(_) | Then::Barrier(_))
+        let is_sure = self.absence.missing.is_some() && self.left_unwritten().is_none();
+        is_sure && !matches!(self.absence.then, Then::Rejoin(_) | Then::Barrier(_))
     }
 
     /// Whether the threads only exit.
     fn is_harmless(&self) -> bool {
         self.absence.then == Then::Exit && self.absence.missing.is_none() && self.level < RULE.level
+    }
+
+    /// What threads would have written that have exited by a bound, and others read.
+    fn left_unwritten(&self) -> Option<&Missing> {
+        self.absence.missing.as_ref().filter(|it| it.writer.is_some())
     }
 
     /// Whether the threads wait in another branch, as PTX lets them.
@@ -194,16 +200,16 @@ impl Found<'_> {
     /// Whether the threads exit, and nothing is said but that.
     fn is_exit(&self, case: &Case<'_>) -> bool {
         let kernel = &case.runs[self.run];
-        let exits =
-            self.absence.then == Then::Exit && self.absence.missing.is_none() && !self.barrier.of_grid;
+        let is_all = self.absence.missing.is_none() || self.left_unwritten().is_some();
+        let exits = self.absence.then == Then::Exit && is_all && !self.barrier.of_grid;
         exits && is_sure(kernel, &self.absence.split, Shape { dims: kernel.block })
     }
 
     /// Whether both have one cause: a condition keeps threads from both that do the same instead.
     fn is_as(&self, other: &Found<'_>) -> bool {
-        let alike = self.is_harmless() && other.is_harmless()
-            || self.is_pair() && other.is_pair()
-            || self.does_the_same(other);
+        let exits = self.is_harmless() || self.left_unwritten().is_some();
+        let alike =
+            exits && other.is_harmless() || self.is_pair() && other.is_pair() || self.does_the_same(other);
         alike && self.absence.split.span == other.absence.split.span
     }
 
@@ -302,7 +308,8 @@ fn level(case: &Case<'_>, kernel: &KernelRun, barrier: &Barrier, absence: &Absen
         Then::Pair(partner) => !pairs_by_warps(kernel, barrier, absence, partner),
         Then::Rejoin(_) | Then::Barrier(_) => true,
     };
-    let harm = harm || absence.missing.is_some();
+    // What is read of it may not matter: the upper half of a scan is garbage then, and nobody asks for it.
+    let harm = harm || absence.missing.as_ref().is_some_and(|it| it.writer.is_none());
     if harm && is_sure(kernel, &absence.split, shape) { RULE.level } else { Level::Note }
 }
 

@@ -1,5 +1,6 @@
 //! What becomes of threads that did not come to a barrier?
 
+use super::exits;
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{Absence, Barrier, Split, SplitKind, Then};
 use crate::exec::machine::{Absent, Departure, Machine};
@@ -38,6 +39,9 @@ impl Machine<'_> {
             let it = &self.trace.barriers[number].absences[absence];
             if it.threads.is_some() && self.state.course.behind.is_none() {
                 self.state.course.behind = Some((number, absence));
+            }
+            if exits::is_exit_by_bound(it) {
+                self.state.course.behind_exit.get_or_insert(number);
             }
             if it.left || matches!(it.then, Then::Barrier(_)) {
                 continue;

@@ -12,8 +12,9 @@
 //! be written at any time of the run: what is not followed writes everything. Read is only what threads
 //! surely read that have come to the barrier.
 
+use super::exits::is_exit_by_bound;
 use crate::domain::ThreadSet;
-use crate::events::{AccessOp, Missing, Then, Trace};
+use crate::events::{Absence, AccessOp, Missing, Then, Trace};
 use crate::exec::machine::{Bytes, Machine, Read};
 use crate::exec::value::Offset;
 use crate::source::Span;
@@ -21,12 +22,18 @@ use std::collections::BTreeMap;
 
 /// The most different reads that are kept.
 const MOST_READS: usize = 256;
+/// The most bytes of an array that the launch sizes.
+const MOST_BYTES: u64 = 1 << 18;
 
 /// Whether a run is worth another one that finds what nobody writes.
 pub(crate) fn is_worthwhile(trace: &Trace) -> bool {
     let mut absences = trace.barriers.iter().flat_map(|barrier| &barrier.absences);
     let stays = trace.arrays.iter().any(|array| !array.dynamic);
-    trace.stopped.is_none() && stays && absences.any(|it| it.threads.is_some() && it.then == Then::Exit)
+    let misses = |it: &Absence| match &it.threads {
+        Some(_) => stays && it.then == Then::Exit,
+        None => is_exit_by_bound(it),
+    };
+    trace.stopped.is_none() && absences.any(misses)
 }
 
 impl Machine<'_> {
@@ -48,7 +55,9 @@ impl Machine<'_> {
     ) {
         let shape = self.shape();
         let (fragment, matrices) = (self.at_hand.fragment, self.at_hand.matrices);
-        let Some(contents) = &mut self.memory.contents else { return };
+        if self.memory.contents.is_none() {
+            return;
+        }
         let size = self.trace.arrays[array].bytes();
         let known = match (offset, bytes) {
             (Offset::Known(int), Some(bytes)) if int.terms.is_empty() && !fragment && matrices == 0 => {
@@ -56,12 +65,17 @@ impl Machine<'_> {
             }
             _ => None,
         };
+        let is_sized_at_launch = self.trace.arrays[array].dynamic;
         let inside = |at: i64, bytes: u64| {
             let at = u64::try_from(at).ok()?;
-            size.filter(|size| at.checked_add(bytes).is_some_and(|end| end <= *size)).map(|_| at)
+            let size = size.or(is_sized_at_launch.then_some(MOST_BYTES))?;
+            at.checked_add(bytes).is_some_and(|end| end <= size).then_some(at)
         };
         let active: ThreadSet = self.state.active;
         if op == AccessOp::Load {
+            if let Some((offsets, bytes)) = &known {
+                self.note_late_read(array, (offsets, *bytes), span);
+            }
             let sure = self.state.doubt.is_none()
                 && self.state.assumptions.is_empty()
                 && self.state.passable.is_empty()
@@ -70,7 +84,11 @@ impl Machine<'_> {
             let (Some(behind), Some((offsets, bytes)), true) = (self.state.course.behind, known, sure) else {
                 return;
             };
-            let Some(barrier) = self.trace.barriers.get(behind.0) else { return };
+            let (Some(barrier), Some(contents)) =
+                (self.trace.barriers.get(behind.0), &mut self.memory.contents)
+            else {
+                return;
+            };
             let came = active.and(&barrier.active);
             let offsets = came.threads().filter_map(|t| Some((t, inside(offsets[t], bytes)?))).collect();
             if contents.reads.len() < MOST_READS {
@@ -78,6 +96,8 @@ impl Machine<'_> {
             }
             return;
         }
+        self.note_late_write(array, known.clone());
+        let Some(contents) = &mut self.memory.contents else { return };
         if contents.written.len() <= array {
             contents.written.resize_with(array + 1, || Some(Bytes::default()));
         }
@@ -122,6 +142,7 @@ impl Machine<'_> {
                 all: unwritten.len() as u64 == last - first + 1,
                 span: read.span,
                 reader: *reader,
+                writer: None,
             };
             let barrier = self.trace.barriers.get_mut(read.behind.0);
             let absence = barrier.and_then(|barrier| barrier.absences.get_mut(read.behind.1));
@@ -129,5 +150,6 @@ impl Machine<'_> {
                 absence.missing = Some(missing);
             }
         }
+        self.note_left_unwritten(&contents);
     }
 }

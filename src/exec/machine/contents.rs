@@ -1,6 +1,9 @@
 //! What was written to shared memory, and what was read there behind a barrier?
 
+use crate::domain::{Spread, ThreadSet};
 use crate::source::Span;
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// What is written to shared memory, and what is read there behind a barrier that threads miss.
 #[derive(Debug, Default)]
@@ -10,6 +13,37 @@ pub(crate) struct Contents {
     /// By array; `None` if any of it may have been written.
     pub written: Vec<Option<Bytes>>,
     pub reads: Vec<Read>,
+    /// What may be written, in the order of the run.
+    pub late_writes: Vec<LateWrite>,
+    /// Whether that is not all.
+    pub late_lost: bool,
+    /// What is read behind a barrier before which threads may have exited by a bound.
+    pub late_reads: Vec<LateRead>,
+}
+
+/// What threads may write of an array.
+#[derive(Debug)]
+pub(crate) struct LateWrite {
+    pub array: usize,
+    /// Those that may.
+    pub threads: ThreadSet,
+    /// The first byte of each thread, and how many; `None` if that is not known.
+    pub places: Option<(Arc<Spread>, u64)>,
+    /// The conditions by which threads may have left the kernel before.
+    pub exits: SmallVec<[u32; 2]>,
+}
+
+/// What threads surely read of an array that have come to a barrier.
+#[derive(Debug)]
+pub(crate) struct LateRead {
+    /// Index into the trace's barriers.
+    pub barrier: usize,
+    pub array: usize,
+    pub span: Span,
+    pub threads: ThreadSet,
+    /// By thread: the first byte.
+    pub offsets: Arc<Spread>,
+    pub bytes: u64,
 }
 
 /// A set of bytes.

@@ -17,6 +17,8 @@ pub(crate) struct Course {
     pub left: Vec<Rc<(ThreadSet, Split)>>,
     /// The first barrier that known threads did not come to, and the number of their absence.
     pub behind: Option<(usize, usize)>,
+    /// The first barrier before which threads may have exited by a bound.
+    pub behind_exit: Option<usize>,
 }
 
 /// Threads that did not come to a barrier.

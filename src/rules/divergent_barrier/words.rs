@@ -25,9 +25,16 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         let words = missing_words(case, found, missing);
         labels.push((
             missing.span,
-            format!("{} reads what no thread writes", thread(case, *run, missing.reader)),
+            match missing.writer {
+                Some(writer) => format!(
+                    "{} reads here what {} would have written",
+                    thread(case, *run, missing.reader),
+                    thread(case, *run, writer)
+                ),
+                None => format!("{} reads what no thread writes", thread(case, *run, missing.reader)),
+            },
         ));
-        notes.extend((!found.is_of_data()).then_some(words));
+        notes.extend((missing.writer.is_none() && !found.is_of_data()).then_some(words));
     }
     notes.extend(then_notes(case, found));
     notes.push(case.block_words(*run));
@@ -149,6 +156,14 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
             "divergent barrier: the threads that do not reach this `{name}` wait at another one instead"
         );
     }
+    if let Some(missing) = found.left_unwritten().filter(|_| found.is_exit(case)) {
+        let reader = thread(case, *run, missing.reader);
+        let array = kernel.trace.arrays.get(missing.array).map_or("", |array| &array.name);
+        let what = format!("{} of `{array}`", bytes(missing));
+        return format!(
+            "{place}{reader} reads {what} after this `{name}`, and the thread that writes them has exited"
+        );
+    }
     if found.is_exit(case) {
         let who = format!("the threads that do not reach this `{name}` exit");
         let effect = match found.is_harmless() {
@@ -183,14 +198,19 @@ fn kept_out(absence: &Absence) -> Option<usize> {
     }
 }
 
+/// What is read of it and not written: `bytes 4 to 7`.
+fn bytes(missing: &Missing) -> String {
+    match missing.bytes {
+        (first, last) if first == last => format!("byte {first}"),
+        (first, last) => format!("bytes {first} to {last}"),
+    }
+}
+
 fn missing_words(case: &Case<'_>, found: &Found<'_>, missing: &Missing) -> String {
     let array = case.runs[found.run].trace.arrays.get(missing.array).map_or("", |array| &array.name);
-    let (first, last) = missing.bytes;
     let some = if missing.all { "" } else { "some of " };
     let name = &found.barrier.name;
-    format!(
-        "{some}bytes {first} to {last} of `{array}` are read after this `{name}`, but no thread writes them"
-    )
+    format!("{some}{} of `{array}` are read after this `{name}`, but no thread writes them", bytes(missing))
 }
 
 /// What the condition does.
@@ -308,6 +328,9 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
+    if found.left_unwritten().is_some() {
+        return "guard only the work, and do not return early; no change is needed if nothing comes of what is read";
+    }
     if found.is_harmless() {
         return "no change is needed if the remaining threads read nothing that these should have written";
     }

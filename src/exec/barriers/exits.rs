@@ -1,0 +1,141 @@
+//! What do threads leave unwritten that exit by a bound, and do others read it behind a barrier?
+//!
+//! ```text
+//! if (i >= n) return;         // the last block has 100 threads left, say, of 256
+//! s[t] = in[i];
+//! __syncthreads();
+//! if (t < 128)
+//!     s[t] += s[t + 128];     // thread 0 reads what thread 128 would have written
+//! ```
+//!
+//! A bound lets threads in by their [`Ranks`]: where one comes, those of smaller rank come. So a thread may stay where
+//! all others have exited that write what it reads only if its rank is below theirs. A thread that reads what it wrote
+//! itself, or what thread 0 wrote, never does: `out[i] = s[t] - s[0]` needs no thread that has left.
+//!
+//! Written is what may be written at any time, by threads that stay or not, so that nothing is missing that may be there.
+//! What was written before the threads exited is there. Read is only what surely is where only this bound keeps
+//! threads away, in loops that have a round: no other bound stands around the read, which may be about the same number:
+//! `if (i + 1 < n)`.
+
+use crate::domain::Spread;
+use crate::events::{Absence, Assumption, Missing, Ranks, Split, SplitKind, Then};
+use crate::exec::machine::{Contents, LateRead, LateWrite, Machine};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The most writes that are kept, and the most reads.
+const MOST_WRITES: usize = 1 << 11;
+const MOST_READS: usize = 1 << 8;
+
+/// Whether threads are absent because they may have exited by a bound.
+pub(super) fn is_exit_by_bound(absence: &Absence) -> bool {
+    absence.left
+        && absence.threads.is_none()
+        && absence.then == Then::Exit
+        && ranks(&absence.split).next().is_some()
+}
+
+/// In which order the guards of a bound let threads in.
+fn ranks(split: &Split) -> impl Iterator<Item = &Arc<Ranks>> {
+    let bound = match &split.kind {
+        SplitKind::Guard(bound) => Some(bound),
+        _ => None,
+    };
+    bound.into_iter().flat_map(|bound| &bound.ranks)
+}
+
+impl Machine<'_> {
+    /// The active threads write these bytes of an array; `None`: it is not known which.
+    pub(super) fn note_late_write(&mut self, array: usize, known: Option<(Arc<Spread>, u64)>) {
+        let exits = self.state.course.left().iter().map(|left| left.1.id).collect();
+        let threads = self.state.active;
+        let Some(contents) = &mut self.memory.contents else { return };
+        if contents.late_writes.len() >= MOST_WRITES {
+            contents.late_lost = true;
+            return;
+        }
+        contents.late_writes.push(LateWrite { array, threads, places: known, exits });
+    }
+
+    /// The active threads read these bytes of an array.
+    pub(super) fn note_late_read(&mut self, array: usize, (offsets, bytes): (&Arc<Spread>, u64), span: Span) {
+        let Some(barrier) = self.state.course.behind_exit else { return };
+        let is_known = |split: &Split| split.kind == SplitKind::Known;
+        let is_exit = |split: &Split| self.state.course.left().iter().any(|left| left.1.id == split.id);
+        let may_pass = |split: &Split| !is_known(split) && !is_exit(split);
+        let departed = self.around.departures.iter().map(|left| &left.split);
+        let is_sure = self.state.doubt.is_none()
+            && self.state.passable.is_empty()
+            && self.looping.enumerating == 0
+            && !self.around.splits.iter().chain(departed).any(may_pass)
+            && self.state.assumptions.iter().all(|it| matches!(it, Assumption::InsideBounds { .. }));
+        let threads = self.state.active;
+        let Some(contents) = self.memory.contents.as_mut().filter(|_| is_sure) else { return };
+        if contents.late_reads.len() < MOST_READS {
+            let offsets = Arc::clone(offsets);
+            contents.late_reads.push(LateRead { barrier, array, span, threads, offsets, bytes });
+        }
+    }
+
+    /// Notes what threads that exit leave unwritten and others read.
+    pub(super) fn note_left_unwritten(&mut self, contents: &Contents) {
+        if contents.late_lost {
+            return;
+        }
+        let (writes, reads) = (&contents.late_writes, &contents.late_reads);
+        for read in reads {
+            let Some(barrier) = self.trace.barriers.get(read.barrier) else { continue };
+            let of_array: Vec<&LateWrite> = writes.iter().filter(|it| it.array == read.array).collect();
+            if of_array.iter().any(|it| it.places.is_none()) || self.may_lie_over_others(read.array) {
+                continue;
+            }
+            let absences = barrier.absences.iter().enumerate();
+            let exits = absences.filter(|(_, it)| is_exit_by_bound(it) && it.missing.is_none());
+            let found = exits.flat_map(|(number, absence)| {
+                ranks(&absence.split).map(move |ranks| (number, absence.split.id, ranks))
+            });
+            let found = found.into_iter().find_map(|(number, exit, ranks)| {
+                Some((number, left_unwritten(read, &of_array, exit, ranks)?))
+            });
+            if let Some((number, missing)) = found {
+                self.trace.barriers[read.barrier].absences[number].missing = Some(missing);
+            }
+        }
+    }
+
+    /// Whether an array shares bytes with others: those that the launch sizes all begin at one place.
+    fn may_lie_over_others(&self, array: usize) -> bool {
+        let sized = |array: &&crate::events::Array| array.dynamic;
+        self.trace.arrays[array].dynamic && self.trace.arrays.iter().filter(sized).count() > 1
+    }
+}
+
+/// What a thread reads that stays where all have exited that write it.
+fn left_unwritten(read: &LateRead, writes: &[&LateWrite], exit: u32, ranks: &Ranks) -> Option<Missing> {
+    let overlaps = |write: &LateWrite, thread: usize, at: i64| {
+        let (offsets, bytes) = write.places.as_ref()?;
+        let from = offsets[thread];
+        Some(from < at + read.bytes as i64 && at < from + *bytes as i64)
+    };
+    read.threads.threads().find_map(|reader| {
+        let at = read.offsets[reader];
+        let mut first: Option<(u16, usize)> = None;
+        for write in writes {
+            for thread in write.threads.threads() {
+                if overlaps(write, thread, at) != Some(true) {
+                    continue;
+                }
+                let rank = *ranks.of.get(thread)?;
+                if rank <= *ranks.of.get(reader)? || !write.exits.contains(&exit) {
+                    return None;
+                }
+                first = first.into_iter().chain([(rank, thread)]).min();
+            }
+        }
+        let (_, writer) = first?;
+        let start = u64::try_from(at).ok()?;
+        let bytes = (start, start + read.bytes - 1);
+        let (array, span) = (read.array, read.span);
+        Some(Missing { array, bytes, all: true, span, reader, writer: Some(writer) })
+    })
+}
