@@ -297,6 +297,9 @@ pub(crate) enum Stored {
     Number(Box<Int>),
     /// The bits of a floating-point number, as a `double`.
     Float(u64),
+    /// What each thread has read from global memory, so many bytes behind one pointer. Other places may hold other
+    /// values.
+    Read(Box<Int>),
 }
 
 impl Stored {
@@ -314,6 +317,10 @@ impl Stored {
     pub(crate) fn differs(&self, thread: usize, other: &Stored, by: usize, bytes: u32, shape: Shape) -> bool {
         match (self, other) {
             (Stored::Float(one), Stored::Float(two)) => one != two,
+            (Stored::Read(one), Stored::Read(two)) if one.terms == two.terms => {
+                let alike = |(_, factor): &(SymbolId, Lanes)| factor.as_constant().is_some();
+                one.terms.iter().all(alike) && one.base.at(thread, shape) != two.base.at(by, shape)
+            }
             (Stored::Number(one), Stored::Number(two)) if one.terms == two.terms => {
                 let alike = |(_, factor): &(SymbolId, Lanes)| factor.as_constant().is_some();
                 let cut = 64u32.saturating_sub(bytes.saturating_mul(8)).min(63);

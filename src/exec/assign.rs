@@ -57,7 +57,7 @@ impl Machine<'_> {
         if op.is_none() && self.recording {
             match is_place(value) {
                 true if is_element_of_same(target, value) => self.note_copy(before),
-                true => {}
+                true => self.note_read_elsewhere(before, value),
                 false if is_uniform && self.is_bound_of(target, value) => {}
                 false => self.note_made_of(before, alike),
             }

@@ -346,6 +346,10 @@ impl Machine<'_> {
                 } else {
                     self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);
+                    self.at_hand.read_at = match offset {
+                        Offset::Known(offset) if self.recording => Some((span, Rc::new(offset.clone()))),
+                        _ => None,
+                    };
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
-use crate::domain::{SymbolId, ThreadSet};
+use crate::domain::{Int, SymbolId, ThreadSet};
 use crate::events::{
     AccessEvent, AccessOp, Branches, Differs, EndOfRound, Event, GoesOn, Orderer, SplitKind, Stored, WarpTile,
 };
@@ -95,6 +95,23 @@ impl Machine<'_> {
         });
         if let Some(load) = load {
             self.trace.tree.set_stored(Stored::UpdateOf { load, alike });
+        }
+    }
+
+    /// The last event may be a store of what each thread has just read from global memory.
+    pub(super) fn note_read_elsewhere(&mut self, before: usize, value: &Expr) {
+        let mut place = value;
+        while let ExprKind::Cast(_, inner) = &place.kind {
+            place = inner;
+        }
+        let Some((_, offset)) = self.at_hand.read_at.take().filter(|(span, _)| *span == place.span) else {
+            return;
+        };
+        let since = self.trace.tree.events().get(before..).unwrap_or_default();
+        let Some(Event::Access(store)) = since.last() else { return };
+        let op = self.trace.accesses.get(store.access).map(|access| access.op);
+        if op == Some(AccessOp::Store) && matches!(store.stored, Stored::Unknown | Stored::Number(_)) {
+            self.trace.tree.set_stored(Stored::Read(Box::new(Int::clone(&offset))));
         }
     }
 

@@ -112,20 +112,22 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     for (number, run) in case.runs.iter().enumerate() {
         let mut told_here: Vec<(Span, bool)> = Vec::new();
         let mut places_here: Vec<Span> = Vec::new();
-        for (at, race) in run.facts.races.iter().enumerate() {
-            if race.between != Between::Warps || race.is_update {
-                continue;
-            }
+        let writes = |race: &&Race| {
+            [race.first, race.second].iter().all(|access| run.trace.accesses[*access].op == AccessOp::Store)
+        };
+        let counts = |race: &&Race| {
+            let is_of_rows = writes(race) && fact::are_of_supposed_rows(run, race.threads);
+            race.between == Between::Warps && !race.is_update && !is_of_rows
+        };
+        // What threads read is told of before what they overwrite, which no barrier mends.
+        let (written, read): (Vec<&Race>, Vec<&Race>) =
+            run.facts.races.iter().filter(counts).partition(writes);
+        let races: Vec<&Race> = read.into_iter().chain(written).collect();
+        for (at, race) in races.iter().copied().enumerate() {
             let array = |race: &Race| run.trace.accesses[race.first].array;
             let cause = (run.trace.arrays[array(race)].name_span, race.across.is_some());
-            let others = run.facts.races[at + 1..].iter();
-            let alike = |it: &&Race| {
-                it.between == Between::Warps
-                    && !it.is_update
-                    && array(it) == array(race)
-                    && it.across.is_some() == cause.1
-            };
-            let others: Vec<&Race> = others.filter(alike).collect();
+            let alike = |it: &&Race| array(it) == array(race) && it.across.is_some() == cause.1;
+            let others: Vec<&Race> = races[at + 1..].iter().copied().filter(alike).collect();
             let of_race = |it: &Race| [it.first, it.second].map(|access| run.trace.accesses[access].span);
             let here: Vec<Span> = others.iter().copied().chain([race]).flat_map(of_race).collect();
             let is_known = told_here.contains(&cause)

@@ -39,6 +39,8 @@ pub struct AtHand {
     pub chosen: bool,
     /// Where the statement at hand stores one number from all lanes of a warp.
     pub stores_of_warp: Option<Span>,
+    /// The last read of global memory at a known offset from its pointer.
+    pub read_at: Option<(Span, Rc<Int>)>,
     /// What the function is one of that is about to be called.
     pub several: Option<OneOfSeveral>,
     /// Whether the object may be written that a method is about to be called on.
@@ -65,6 +67,7 @@ impl Default for AtHand {
             copies: false,
             chosen: false,
             stores_of_warp: None,
+            read_at: None,
             several: None,
             receiver: Through::Untold,
             sides: Rc::default(),
