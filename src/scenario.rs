@@ -270,12 +270,12 @@ pub(crate) fn scenarios(
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args) = (group.template_args, group.args);
-            let flat = group.flat;
+            let (flat, most_blocks) = (group.flat, group.most_blocks);
             // How many rounds there are depends on what else is given, too.
             let grid = if group.is_untied { group.grid } else { [None; 3] };
             let of_block = Setting::of(block);
-            let setting =
-                Setting { template_args, args, residues, most, powers, covers, grid, flat, ..of_block };
+            let of_block = Setting { grid, most_blocks, flat, ..of_block };
+            let setting = Setting { template_args, args, residues, most, powers, covers, ..of_block };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_untied && fixed.is_none() {
                 _ if !is_only => Ties::Any,
@@ -376,6 +376,8 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             group.covers.retain(|it| launch.covers.contains(it));
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
+            let both = group.most_blocks.iter_mut().zip(launch.most_blocks);
+            both.for_each(|(most, other)| *most = most.zip(other).map(|(most, other)| most.max(other)));
             group.flat.iter_mut().zip(launch.grid).for_each(|(flat, blocks)| *flat &= blocks == Some(1));
             weaken(&mut group.most, &launch.most);
             weaken_powers(&mut group.powers, &launch.powers);
@@ -393,6 +395,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             powers: launch.powers.clone(),
             covers: launch.covers.clone(),
             grid: launch.grid,
+            most_blocks: launch.most_blocks,
             flat: launch.grid.map(|blocks| blocks == Some(1)),
             is_untied: launch.is_untied,
             span: launch.span,

@@ -15,6 +15,8 @@ pub struct LaunchSite {
     pub template_args: Option<Vec<LaunchArg>>,
     /// The grid, as far as known.
     pub grid: [Option<i64>; 3],
+    /// The most blocks along each axis, where host code limits them by a constant.
+    pub most_blocks: [Option<i64>; 3],
     /// The block, as far as known.
     pub block: [Option<i64>; 3],
     /// Which extents of the block are numbers by the name of the size of a warp, of which nothing else is known.
@@ -107,6 +109,9 @@ impl LaunchSite {
     pub(crate) fn agree(&mut self, other: &LaunchSite) {
         for (mine, theirs) in self.grid.iter_mut().zip(other.grid) {
             *mine = mine.filter(|known| Some(*known) == theirs);
+        }
+        for (mine, theirs) in self.most_blocks.iter_mut().zip(other.most_blocks) {
+            *mine = mine.zip(theirs).map(|(mine, theirs)| mine.max(theirs));
         }
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.covers.retain(|it| other.covers.contains(it));

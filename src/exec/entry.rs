@@ -42,6 +42,8 @@ pub(crate) struct Setting {
     pub covers: Vec<(String, Covers)>,
     /// The fewest blocks that a launch is known to have in each direction.
     pub grid: [Option<i64>; 3],
+    /// The most blocks that a launch has in each direction, where host code limits them.
+    pub most_blocks: [Option<i64>; 3],
     /// The directions in which each launch is known to have one block.
     pub flat: [bool; 3],
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
@@ -67,6 +69,7 @@ impl Setting {
             powers: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
+            most_blocks: [None; 3],
             flat: [false; 3],
             pads: Vec::new(),
             longer: Vec::new(),
@@ -156,7 +159,7 @@ fn set(settings: &mut Settings, setting: &Setting) {
     settings.most.clone_from(&setting.most);
     settings.powers.clone_from(&setting.powers);
     settings.covers.clone_from(&setting.covers);
-    (settings.grid, settings.flat) = (setting.grid, setting.flat);
+    (settings.grid, settings.most_blocks, settings.flat) = (setting.grid, setting.most_blocks, setting.flat);
 }
 
 /// The trace of the last try, and the steps of all.

@@ -16,6 +16,7 @@ mod effects;
 mod elements;
 mod globals;
 mod guarded;
+mod limited;
 mod multiples;
 mod refuted;
 mod related;

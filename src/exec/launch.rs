@@ -181,6 +181,7 @@ impl Machine<'_> {
         let powers = self.powers_of_each(way, &arguments);
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         let most = self.most_of_each(way, &arguments);
+        let most_blocks = self.most_blocks(&configuration.grid);
         let is_untied =
             way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);
@@ -214,6 +215,7 @@ impl Machine<'_> {
                 kernel: kernel.clone(),
                 template_args,
                 grid: [rest[0], rest[1], rest[2]],
+                most_blocks,
                 block: block.map(|size| size.map(|it| it.value)),
                 warps,
                 is_at_limit: block.iter().flatten().any(|size| !size.is_exact()),

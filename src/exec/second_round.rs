@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for (k = 0; k < n; ++k)                            for large `n` surely
-//! for (r = blockIdx.x; r < n; r += gridDim.x)        too, in a grid of which it is known how many blocks it has
+//! for (r = blockIdx.x; r < n; r += gridDim.x)        too, in a grid of which it is known how many blocks it has at the most
 //! for (r = blockIdx.x; r < 1000; r += gridDim.x)     with 100 blocks: in the first one, `r` is 100 then
 //! for (k = 0; k < n; k += 256)                       where the launch is under `if (n <= 256)`, it has none
 //! while (in[k] > 0)                                  data decide
@@ -133,7 +133,11 @@ impl Machine<'_> {
         let mut counters = 0;
         let step = factors.map(|of| {
             counters += usize::from(is_counter(of));
-            if is_counter(of) { Some(1) } else { self.settings.grid[self.size_of_grid(of)?] }
+            if is_counter(of) {
+                return Some(1);
+            }
+            let axis = self.size_of_grid(of)?;
+            self.settings.grid[axis].or(self.settings.most_blocks[axis])
         });
         let step = step.collect::<Option<Vec<i64>>>()?.into_iter().try_fold(1i64, i64::checked_mul)?;
         (counters == 1).then_some(step)

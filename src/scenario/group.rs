@@ -25,6 +25,8 @@ pub(super) struct Group {
     pub(super) covers: Vec<Covers>,
     /// The fewest blocks that one of them is known to have in each direction.
     pub(super) grid: [Option<i64>; 3],
+    /// The most blocks that one of them has in each direction, where host code limits them at each.
+    pub(super) most_blocks: [Option<i64>; 3],
     /// The directions in which each of them is known to have one block.
     pub(super) flat: [bool; 3],
     /// As in [`LaunchSite::is_untied`](crate::events::LaunchSite::is_untied), of each of its launches.

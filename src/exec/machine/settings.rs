@@ -35,6 +35,8 @@ pub struct Settings {
     pub covers: Vec<(String, Covers)>,
     /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
     pub grid: [Option<i64>; 3],
+    /// As in [`Setting::most_blocks`](crate::exec::entry::Setting::most_blocks).
+    pub most_blocks: [Option<i64>; 3],
     /// As in [`Setting::flat`](crate::exec::entry::Setting::flat).
     pub flat: [bool; 3],
     /// What assertions may say of how large numbers given at run time are.
@@ -76,6 +78,7 @@ impl Default for Settings {
             powers: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
+            most_blocks: [None; 3],
             flat: [false; 3],
             asserted: Asserted::default(),
         }
