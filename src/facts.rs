@@ -40,6 +40,9 @@ use crate::domain::Shape;
 use crate::events::{Ties, Trace};
 use crate::source::Span;
 
+/// The most accesses that leave their arrays of which a proof speaks.
+const MOST_OVERRUNS: usize = 3;
+
 /// What follows from one run.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -162,9 +165,20 @@ impl Facts {
         self.needless = freedom::find_needless(trace, shape, body);
     }
 
+    /// The proof that no threads race in a run, or the doubts about it.
+    #[must_use]
+    pub(crate) fn freedom_of(trace: &Trace, shape: Shape) -> Freedom {
+        freedom::prove(trace, shape)
+    }
+
     /// Adds the proof that no threads race, or the doubts about it.
     pub(crate) fn prove_freedom(&mut self, trace: &Trace, shape: Shape) {
-        self.freedom = Some(freedom::prove(trace, shape));
+        let mut freedom = freedom::prove(trace, shape);
+        // What leaves its array may meet what is in another.
+        let is_alone = trace.arrays.iter().filter(|array| !array.global).nth(1).is_none();
+        let doubts = self.overruns.iter().map(|overrun| Doubt::Overrun(overrun.access));
+        freedom.doubts.extend(doubts.take(if is_alone { 0 } else { MOST_OVERRUNS }));
+        self.freedom = Some(freedom);
     }
 
     /// Takes back what holds only if all that the kernel does was seen: part of the function of this name was not.

@@ -203,7 +203,9 @@ impl Subject<'_> {
             }
             if wants_facts && self.is_given(scenario) && is_typed(variant, scenario) {
                 let shape = Shape { dims: variant.block };
-                any_size.note(variant, &trace, || Facts::races_of(&trace, shape, scenario.ties));
+                let races = || Facts::races_of(&trace, shape, scenario.ties);
+                let proof = || (self.follow == Follow::Proof).then(|| Facts::freedom_of(&trace, shape));
+                any_size.note(variant, &trace, races, proof);
             }
             let block = (variant.block, self.is_given(scenario));
             if usual && lanes.are_wanted && !lanes.blocks.contains(&block) {
@@ -230,6 +232,9 @@ impl Subject<'_> {
         let count = spoken_of.len();
         if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
             run.facts = facts;
+            if let Some(proof) = any_size.proof(&types::sizes()) {
+                run.facts.freedom = Some(proof);
+            }
             let races = any_size.races(&run.trace, types::SIZES);
             run.facts.add_races(races);
             self.drop_hidden_orders(scenario, &mut run.facts);

@@ -168,6 +168,13 @@ pub enum Assumption {
         /// The function, in words.
         callee: Arc<str>,
     },
+    /// A type has one of these sizes, and it is the same for each.
+    AnySize {
+        /// The type.
+        name: Arc<str>,
+        /// Bytes.
+        sizes: Arc<[u32]>,
+    },
     /// A type has this size, and others give no other verdict.
     ElementSize {
         /// The type.
@@ -218,6 +225,7 @@ impl Assumption {
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
             Assumption::ReadsOnce { .. } => "reads-once",
+            Assumption::AnySize { .. } => "any-size",
             Assumption::ElementSize { .. } => "element-size",
         }
     }
@@ -383,6 +391,10 @@ impl Display for Assumption {
                 write!(out, "`operator()`, whose body is not visible, does not change `{name}`")
             }
             Assumption::ReadsOnce { callee } => write!(out, "{callee} reads it once"),
+            Assumption::AnySize { name, sizes } => {
+                let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+                write!(out, "`{name}` has {} bytes", listed(&sizes, "or"))
+            }
             Assumption::ElementSize { name, bytes, others, conflicts } => {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();
                 let verdict =

@@ -429,8 +429,8 @@ impl Machine<'_> {
                 ty @ Ty::Unknown(_) if self.mode == Mode::Host && matches!(arg.kind, ExprKind::Local(_)) => {
                     ty
                 }
-                // A number that is an object: its type has members.
-                Ty::Record(layout) if self.is_number_object(&layout) => Ty::Record(layout),
+                // A number that is an object, or an object that a launch gives: its type has members.
+                Ty::Record(layout) => Ty::Record(layout),
                 // In `n + 1`, a small `n` becomes an `int`.
                 Ty::Unknown(name) if self.is_open_type(&name) => match &arg.kind {
                     ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Conditional(..) => {

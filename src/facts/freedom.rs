@@ -76,6 +76,8 @@ pub(crate) enum Doubt {
     Supposed(usize),
     /// Of an asynchronous copy it is not known when it has arrived.
     Asynchronous(usize),
+    /// This access leaves its array.
+    Overrun(usize),
     /// This access leaves its array in a block that may be for other devices than the text.
     OtherDevice(usize),
     /// The events are not kept to the end, or the run was stopped.

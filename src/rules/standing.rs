@@ -145,6 +145,9 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
         Doubt::Asynchronous(number) => {
             of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))
         }
+        Doubt::Overrun(number) => {
+            of("this access leaves its array, and may meet what is in another", access(*number))
+        }
         Doubt::OtherDevice(number) => of(
             "this access leaves its array only in this block of the launch, which may be meant for devices whose code \
              is not compiled here",

@@ -61,6 +61,46 @@ fn kernels_with_conditions_on_one_number_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_that_ask_for_signs_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/signs-of-rests.cu",
+        "7 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
+#[test]
+fn pointers_that_change_places_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/change-places.cu",
+        "5 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_whose_threads_exit_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/behind-exits.cu",
+        "8 runs of kernels with shared memory: 3 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_over_types_of_unknown_size_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/any-type.cu",
+        "3 runs of kernels with shared memory: 1 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_that_hand_on_functors_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/functors.cu",
+        "4 runs of kernels with shared memory: 3 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_beside_functions_of_other_namespaces_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/other-namespaces.cu",

@@ -38,6 +38,14 @@ const USUAL: u32 = 4;
 const OTHERS: [u32; 4] = [1, 2, 8, 16];
 /// How many sizes a type is tried with.
 pub(super) const SIZES: usize = 1 + OTHERS.len();
+
+/// Those sizes, in order.
+pub(super) fn sizes() -> Vec<u32> {
+    let mut all: Vec<u32> = OTHERS.iter().copied().chain([USUAL]).collect();
+    all.sort_unstable();
+    all
+}
+
 /// The most types whose sizes are tried.
 const MOST_TYPES: usize = 6;
 
