@@ -165,20 +165,15 @@ impl Facts {
         self.needless = freedom::find_needless(trace, shape, body);
     }
 
-    /// The proof that no threads race in a run, or the doubts about it.
+    /// The proof that no threads race in a run, or the doubts about it; `dynamic` and `ties` as in [`Facts::of`].
     #[must_use]
-    pub(crate) fn freedom_of(trace: &Trace, shape: Shape) -> Freedom {
-        freedom::prove(trace, shape)
+    pub(crate) fn freedom_of(trace: &Trace, shape: Shape, dynamic: Option<u64>, ties: Ties) -> Freedom {
+        prove(trace, shape, &bounds::find(trace, shape, dynamic, ties))
     }
 
     /// Adds the proof that no threads race, or the doubts about it.
     pub(crate) fn prove_freedom(&mut self, trace: &Trace, shape: Shape) {
-        let mut freedom = freedom::prove(trace, shape);
-        // What leaves its array may meet what is in another.
-        let is_alone = trace.arrays.iter().filter(|array| !array.global).nth(1).is_none();
-        let doubts = self.overruns.iter().map(|overrun| Doubt::Overrun(overrun.access));
-        freedom.doubts.extend(doubts.take(if is_alone { 0 } else { MOST_OVERRUNS }));
-        self.freedom = Some(freedom);
+        self.freedom = Some(prove(trace, shape, &self.overruns));
     }
 
     /// Takes back what holds only if all that the kernel does was seen: part of the function of this name was not.
@@ -189,4 +184,13 @@ impl Facts {
             freedom.doubts.insert(0, Doubt::NotParsed(function));
         }
     }
+}
+
+/// The proof that no threads race, or the doubts about it. What leaves its array may meet what is in another.
+fn prove(trace: &Trace, shape: Shape, overruns: &[Overrun]) -> Freedom {
+    let mut freedom = freedom::prove(trace, shape);
+    let is_alone = trace.arrays.iter().filter(|array| !array.global).nth(1).is_none();
+    let doubts = overruns.iter().map(|overrun| Doubt::Overrun(overrun.access));
+    freedom.doubts.extend(doubts.take(if is_alone { 0 } else { MOST_OVERRUNS }));
+    freedom
 }

@@ -179,6 +179,17 @@ impl Subject<'_> {
         runs
     }
 
+    /// Whether the program says something else of some types, so that a size does not stand for all types of it.
+    fn is_specialised(&self) -> bool {
+        let modules = || self.program.modules.iter();
+        let functions = modules().flat_map(|module| &module.functions);
+        let records = modules().flat_map(|module| &module.records);
+        let of_functions = functions.map(|it| (it.specialization.is_empty(), it.span.is_built_in()));
+        let mut all =
+            of_functions.chain(records.map(|it| (it.specialization.is_empty(), it.extent.is_built_in())));
+        all.any(|(is_general, is_built_in)| !is_general && !is_built_in)
+    }
+
     fn wants_facts(&self) -> bool {
         matches!(self.follow, Follow::Facts | Follow::Proof)
     }
@@ -204,7 +215,9 @@ impl Subject<'_> {
             if wants_facts && self.is_given(scenario) && is_typed(variant, scenario) {
                 let shape = Shape { dims: variant.block };
                 let races = || Facts::races_of(&trace, shape, scenario.ties);
-                let proof = || (self.follow == Follow::Proof).then(|| Facts::freedom_of(&trace, shape));
+                let dynamic = scenario.least_dynamic.map(|(bytes, _)| bytes);
+                let is_asked = self.follow == Follow::Proof && !self.is_specialised();
+                let proof = || is_asked.then(|| Facts::freedom_of(&trace, shape, dynamic, scenario.ties));
                 any_size.note(variant, &trace, races, proof);
             }
             let block = (variant.block, self.is_given(scenario));

@@ -81,11 +81,12 @@ impl World {
 
     /// Notes that a number without a sign is read as one with a sign: it may be below 0 then.
     pub(crate) fn read_as_signed(&mut self, int: &Int) {
-        let [(id, factor)] = int.terms.as_slice() else { return };
-        let symbol = self.symbols.get(*id);
-        let is_given = symbol.origin >= Origin::Given && symbol.factors.len() == 1;
-        if is_given && symbol.low.is_some() && factor.as_constant() == Some(1) {
-            self.rounding.may_be_down_to(*id, None);
+        for (id, _) in &int.terms {
+            let symbol = self.symbols.get(*id);
+            let is_given = |of: &SymbolId| self.symbols.get(*of).origin >= Origin::Given;
+            if symbol.factors.iter().all(is_given) && symbol.low.is_some() {
+                self.rounding.may_be_down_to(*id, None);
+            }
         }
     }
 

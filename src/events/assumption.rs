@@ -269,6 +269,11 @@ fn listed(words: &[String], last: &str) -> String {
     }
 }
 
+/// `1, 2 or 4`
+fn numbers(list: &[u32]) -> String {
+    listed(&list.iter().map(u32::to_string).collect::<Vec<String>>(), "or")
+}
+
 fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
     match names {
         [one] => write!(out, "{one} is not negative"),
@@ -392,8 +397,7 @@ impl Display for Assumption {
             }
             Assumption::ReadsOnce { callee } => write!(out, "{callee} reads it once"),
             Assumption::AnySize { name, sizes } => {
-                let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-                write!(out, "`{name}` has {} bytes", listed(&sizes, "or"))
+                write!(out, "`{name}` has {} bytes", numbers(sizes))
             }
             Assumption::ElementSize { name, bytes, others, conflicts } => {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();

@@ -198,29 +198,37 @@ impl Machine<'_> {
         if let Some(start) = before_sides.filter(|_| self.state.active != side) {
             self.note_maybe_left(&start, &why);
         }
-        let join = if truth.uniform {
-            let name = "the side of a condition";
-            let choice = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
-            Join::Uniform(choice, why, truth.zero.clone())
-        } else {
-            Join::Varying(why)
-        };
+        let join = self.join_after(truth, why);
         let all_stayed = all_stayed && self.state.active == side;
-        // Those that take a side on which nothing happens go on, and all of them do that have not left the kernel.
-        let exited = split
-            && (held.active.is_empty() && empty[1] && held.only_exits_from(&self.state)
-                || self.state.active.is_empty() && empty[0] && self.state.only_exits_from(&held));
+        let exited = split && self.mode == Mode::Device && has_exited(&held, &self.state, empty);
         self.join_counted(held, join, [begun, second]);
         if all_stayed {
             self.state.active = before;
+        }
+        if all_stayed || exited {
             (self.state.doubt, self.state.chosen) = start_doubt;
-        } else if exited && self.mode == Mode::Device {
-            (self.state.doubt, self.state.chosen) = start_doubt;
-            let why = Unknown { reason: Reason::Exited, ..truth.reason(span) };
-            match truth.chosen {
-                true => self.state.add_choice(&why),
-                false => self.state.add_doubt(&why),
-            }
+        }
+        if exited {
+            self.doubt_who_exited(truth, span);
+        }
+    }
+
+    /// How the two sides of a condition are joined that is not decided.
+    fn join_after(&mut self, truth: &Truth, why: Unknown) -> Join {
+        if !truth.uniform {
+            return Join::Varying(why);
+        }
+        let name = "the side of a condition";
+        let choice = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
+        Join::Uniform(choice, why, truth.zero.clone())
+    }
+
+    /// All that have not left the kernel go on, whoever these are.
+    fn doubt_who_exited(&mut self, truth: &Truth, span: Span) {
+        let why = Unknown { reason: Reason::Exited, ..truth.reason(span) };
+        match truth.chosen {
+            true => self.state.add_choice(&why),
+            false => self.state.add_doubt(&why),
         }
     }
 
@@ -406,4 +414,11 @@ fn only_leaves(body: &[Stmt]) -> bool {
 fn span_of(list: &[Stmt]) -> Option<Span> {
     let (first, last) = (list.first()?.span, list.last()?.span);
     (first.file == last.file).then_some(Span { end: last.end, ..first })
+}
+
+/// Whether those that took one side have left the kernel, where nothing happens on the other. `empty`: of the side where
+/// the condition holds, and where it fails.
+fn has_exited(held: &State, here: &State, empty: [bool; 2]) -> bool {
+    let only_exits = |left: &State, other: &State| left.active.is_empty() && !left.leaves_what_goes_on(other);
+    empty[1] && only_exits(held, here) || empty[0] && only_exits(here, held)
 }

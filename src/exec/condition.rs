@@ -196,6 +196,9 @@ impl Machine<'_> {
     /// `continue`, `break`) or pads, so that an interior block does not take it.
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: Leaving) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
+        if !truth.decided && !truth.uniform {
+            self.note_bound(condition);
+        }
         self.looping.open += u64::from(!truth.decided);
         self.note_asked_of_data(condition);
         if self.is_of_one_warp(condition, &truth) {

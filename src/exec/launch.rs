@@ -181,7 +181,7 @@ impl Machine<'_> {
         let powers = self.powers_of_each(way, &arguments);
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         let most = self.most_of_each(way, &arguments);
-        let most_blocks = self.most_blocks(&configuration.grid);
+        let most_blocks = self.most_blocks(&configuration.grid, args, &arguments);
         let is_untied =
             way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);

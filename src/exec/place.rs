@@ -347,7 +347,14 @@ impl Machine<'_> {
                     self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);
                     self.at_hand.read_at = match offset {
-                        Offset::Known(offset) if self.recording => Some((span, Rc::new(offset.clone()))),
+                        // What was stored there before may be the same everywhere, and so may a constant.
+                        Offset::Known(offset)
+                            if self.recording
+                                && !self.memory.elsewhere.written.contains(&name)
+                                && !self.memory.constants.contains_key(object) =>
+                        {
+                            Some((span, Rc::new(offset.clone())))
+                        }
                         _ => None,
                     };
                 }

@@ -73,7 +73,9 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         let absences = || trace.barriers.iter().flat_map(|barrier| &barrier.absences);
         let missed = |it: &Unwritten| {
             let span = trace.accesses[it.access].span;
-            absences().any(|absence| absence.missing.as_ref().is_some_and(|missing| missing.span == span))
+            absences().any(|absence| {
+                absence.missing.as_ref().is_some_and(|it| it.span == span && it.writer.is_none())
+            })
         };
         for unwritten in &run.facts.unwritten {
             if told.contains(&array(unwritten)) || missed(unwritten) {

@@ -64,7 +64,7 @@ fn kernels_with_conditions_on_one_number_stand_as_their_names_say() {
 fn kernels_that_ask_for_signs_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/signs-of-rests.cu",
-        "7 runs of kernels with shared memory: 2 proved free of races",
+        "8 runs of kernels with shared memory: 2 proved free of races",
     );
 }
 
@@ -88,7 +88,15 @@ fn kernels_whose_threads_exit_stand_as_their_names_say() {
 fn kernels_over_types_of_unknown_size_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/any-type.cu",
-        "3 runs of kernels with shared memory: 1 proved free of races",
+        "4 runs of kernels with shared memory: 1 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_over_types_with_traits_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/some-types.cu",
+        "1 run of kernels with shared memory: 0 proved free of races",
     );
 }
 

@@ -14,12 +14,13 @@
 //!
 //! Written is what may be written at any time, by threads that stay or not, so that nothing is missing that may be there.
 //! What was written before the threads exited is there. Read is only what surely is where only this bound keeps
-//! threads away, in loops that have a round: no other bound stands around the read, which may be about the same number:
-//! `if (i + 1 < n)`.
+//! threads away, in loops that have a round. Where the kernel asks for any other bound, as in `if (i + 1 < n)`, nothing
+//! is told: it may choose what is read, and in the last thread what is written.
 
 use crate::domain::Spread;
 use crate::events::{Absence, Assumption, Missing, Ranks, Split, SplitKind, Then};
 use crate::exec::machine::{Contents, LateRead, LateWrite, Machine};
+use crate::exec::value::Condition;
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -77,6 +78,20 @@ impl Machine<'_> {
         }
     }
 
+    /// Notes that a condition is asked in which threads may differ, as a bound decides.
+    pub(in crate::exec) fn note_bound(&mut self, condition: &Condition) {
+        let Some(contents) = &mut self.memory.contents else { return };
+        match condition {
+            Condition::Compare { span, .. } => contents.bounds.push(*span),
+            Condition::Not(inner) => self.note_bound(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => {
+                self.note_bound(a);
+                self.note_bound(b);
+            }
+            Condition::Known(_) | Condition::Opaque(..) => {}
+        }
+    }
+
     /// Notes what threads that exit leave unwritten and others read.
     pub(super) fn note_left_unwritten(&mut self, contents: &Contents) {
         if contents.late_lost {
@@ -85,6 +100,13 @@ impl Machine<'_> {
         let (writes, reads) = (&contents.late_writes, &contents.late_reads);
         for read in reads {
             let Some(barrier) = self.trace.barriers.get(read.barrier) else { continue };
+            let exits = || barrier.absences.iter().filter(|absence| absence.left).map(|it| it.split.span);
+            let is_of_exit = |bound: &Span| {
+                exits().any(|it| it.file == bound.file && it.start <= bound.start && bound.end <= it.end)
+            };
+            if !contents.bounds.iter().all(is_of_exit) {
+                continue;
+            }
             let of_array: Vec<&LateWrite> = writes.iter().filter(|it| it.array == read.array).collect();
             if of_array.iter().any(|it| it.places.is_none()) || self.may_lie_over_others(read.array) {
                 continue;

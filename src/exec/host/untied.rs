@@ -15,13 +15,8 @@ use crate::ir::{Expr, ExprKind, Function, Type};
 use std::sync::Arc;
 
 impl Machine<'_> {
-    /// Whether each argument of a launch is a constant, or a number of its own of which nothing is known.
-    pub(in crate::exec) fn are_untied(
-        &self,
-        kernel: Option<&Arc<Function>>,
-        args: &[Expr],
-        numbers: &[Option<Int>],
-    ) -> bool {
+    /// The numbers of which host code asks something before it comes here.
+    pub(super) fn asked_for(&self) -> Vec<SymbolId> {
         let mut asked: Vec<SymbolId> = Vec::new();
         for claim in &self.state.claims {
             differences(&claim.0, &mut |number| {
@@ -30,6 +25,17 @@ impl Machine<'_> {
                 }
             });
         }
+        asked
+    }
+
+    /// Whether each argument of a launch is a constant, or a number of its own of which nothing is known.
+    pub(in crate::exec) fn are_untied(
+        &self,
+        kernel: Option<&Arc<Function>>,
+        args: &[Expr],
+        numbers: &[Option<Int>],
+    ) -> bool {
+        let asked = self.asked_for();
         let mut seen: Vec<SymbolId> = Vec::new();
         let mut is_untied = |(at, (arg, number)): (usize, (&Expr, &Option<Int>))| {
             let Some(param) = kernel.and_then(|kernel| kernel.params.get(at)) else { return false };

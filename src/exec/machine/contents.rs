@@ -17,6 +17,8 @@ pub(crate) struct Contents {
     pub late_writes: Vec<LateWrite>,
     /// Whether that is not all.
     pub late_lost: bool,
+    /// The bounds that were asked for, in which threads may differ.
+    pub bounds: Vec<Span>,
     /// What is read behind a barrier before which threads may have exited by a bound.
     pub late_reads: Vec<LateRead>,
 }

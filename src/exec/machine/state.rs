@@ -84,11 +84,6 @@ impl State {
         returned(self) != returned(before) || left(self) != left(before) || self.jumps != before.jumps
     }
 
-    /// Whether what left here left the kernel, as `other` goes on, which began as this did.
-    pub fn only_exits_from(&self, other: &State) -> bool {
-        !self.leaves_what_goes_on(other)
-    }
-
     /// It is not known any more which of the active threads run.
     pub fn add_doubt(&mut self, why: &Unknown) {
         if why.outweighs(self.doubt.as_ref()) {
