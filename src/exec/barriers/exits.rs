@@ -25,8 +25,10 @@ use crate::source::Span;
 use std::sync::Arc;
 
 /// The most writes that are kept, and the most reads.
-const MOST_WRITES: usize = 1 << 11;
+const MOST_WRITES: usize = 1 << 10;
 const MOST_READS: usize = 1 << 8;
+/// The most bytes of an array that are kept in mind.
+const MOST_BYTES: usize = 1 << 18;
 
 /// Whether threads are absent because they may have exited by a bound.
 pub(super) fn is_exit_by_bound(absence: &Absence) -> bool {
@@ -82,6 +84,7 @@ impl Machine<'_> {
     pub(in crate::exec) fn note_bound(&mut self, condition: &Condition) {
         let Some(contents) = &mut self.memory.contents else { return };
         match condition {
+            Condition::Compare { span, .. } if contents.bounds.contains(span) => {}
             Condition::Compare { span, .. } => contents.bounds.push(*span),
             Condition::Not(inner) => self.note_bound(inner),
             Condition::And(a, b) | Condition::Or(a, b) => {
@@ -97,30 +100,36 @@ impl Machine<'_> {
         if contents.late_lost {
             return;
         }
-        let (writes, reads) = (&contents.late_writes, &contents.late_reads);
-        for read in reads {
-            let Some(barrier) = self.trace.barriers.get(read.barrier) else { continue };
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for read in &contents.late_reads {
+            if !places.contains(&(read.barrier, read.array)) {
+                places.push((read.barrier, read.array));
+            }
+        }
+        for (at, array) in places {
+            let Some(barrier) = self.trace.barriers.get(at) else { continue };
             let exits = || barrier.absences.iter().filter(|absence| absence.left).map(|it| it.split.span);
             let is_of_exit = |bound: &Span| {
                 exits().any(|it| it.file == bound.file && it.start <= bound.start && bound.end <= it.end)
             };
-            if !contents.bounds.iter().all(is_of_exit) {
+            let writes = || contents.late_writes.iter().filter(|it| it.array == array);
+            let is_judged = contents.bounds.iter().all(is_of_exit) && !self.may_lie_over_others(array);
+            if !is_judged || writes().any(|it| it.places.is_none()) {
                 continue;
             }
-            let of_array: Vec<&LateWrite> = writes.iter().filter(|it| it.array == read.array).collect();
-            if of_array.iter().any(|it| it.places.is_none()) || self.may_lie_over_others(read.array) {
-                continue;
-            }
+            let of_here = |read: &&LateRead| (read.barrier, read.array) == (at, array);
+            let missing = |absence: &Absence| {
+                ranks(&absence.split).find_map(|ranks| {
+                    let first = first_writers(writes(), absence.split.id, ranks);
+                    let mut reads = contents.late_reads.iter().filter(of_here);
+                    reads.find_map(|read| left_unwritten(read, &first, ranks))
+                })
+            };
             let absences = barrier.absences.iter().enumerate();
-            let exits = absences.filter(|(_, it)| is_exit_by_bound(it) && it.missing.is_none());
-            let found = exits.flat_map(|(number, absence)| {
-                ranks(&absence.split).map(move |ranks| (number, absence.split.id, ranks))
-            });
-            let found = found.into_iter().find_map(|(number, exit, ranks)| {
-                Some((number, left_unwritten(read, &of_array, exit, ranks)?))
-            });
-            if let Some((number, missing)) = found {
-                self.trace.barriers[read.barrier].absences[number].missing = Some(missing);
+            let absences = absences.filter(|(_, it)| is_exit_by_bound(it) && it.missing.is_none());
+            let found = absences.filter_map(|(number, absence)| Some((number, missing(absence)?)));
+            for (number, missing) in found.collect::<Vec<_>>() {
+                self.trace.barriers[at].absences[number].missing = Some(missing);
             }
         }
     }
@@ -132,32 +141,39 @@ impl Machine<'_> {
     }
 }
 
-/// What a thread reads that stays where all have exited that write it.
-fn left_unwritten(read: &LateRead, writes: &[&LateWrite], exit: u32, ranks: &Ranks) -> Option<Missing> {
-    let overlaps = |write: &LateWrite, thread: usize, at: i64| {
-        let (offsets, bytes) = write.places.as_ref()?;
-        let from = offsets[thread];
-        Some(from < at + read.bytes as i64 && at < from + *bytes as i64)
-    };
-    read.threads.threads().find_map(|reader| {
-        let at = read.offsets[reader];
-        let mut first: Option<(u16, usize)> = None;
-        for write in writes {
-            for thread in write.threads.threads() {
-                if overlaps(write, thread, at) != Some(true) {
-                    continue;
+/// By byte: the first rank that writes it, and a thread of that rank; 0 where it is written before anybody exits.
+fn first_writers<'w>(
+    writes: impl Iterator<Item = &'w LateWrite>,
+    exit: u32,
+    ranks: &Ranks,
+) -> Vec<Option<(u16, usize)>> {
+    let mut first: Vec<Option<(u16, usize)>> = Vec::new();
+    for write in writes {
+        let Some((offsets, bytes)) = &write.places else { continue };
+        let may_be_missing = write.exits.contains(&exit);
+        for thread in write.threads.threads() {
+            let rank = if may_be_missing { ranks.of.get(thread).copied().unwrap_or(0) } else { 0 };
+            let at = usize::try_from(offsets[thread]).ok().filter(|at| *at < MOST_BYTES);
+            for byte in at.into_iter().flat_map(|at| at..at + *bytes as usize) {
+                if first.len() <= byte {
+                    first.resize(byte + 1, None);
                 }
-                let rank = *ranks.of.get(thread)?;
-                if rank <= *ranks.of.get(reader)? || !write.exits.contains(&exit) {
-                    return None;
-                }
-                first = first.into_iter().chain([(rank, thread)]).min();
+                first[byte] = first[byte].into_iter().chain([(rank, thread)]).min();
             }
         }
-        let (_, writer) = first?;
-        let start = u64::try_from(at).ok()?;
-        let bytes = (start, start + read.bytes - 1);
+    }
+    first
+}
+
+/// What a thread reads that stays where all have exited that write it.
+fn left_unwritten(read: &LateRead, first: &[Option<(u16, usize)>], ranks: &Ranks) -> Option<Missing> {
+    read.threads.threads().find_map(|reader| {
+        let start = usize::try_from(read.offsets[reader]).ok()?;
+        let own = *ranks.of.get(reader)?;
+        let of_bytes = first.get(start..start + read.bytes as usize)?;
+        let (rank, writer) = of_bytes.iter().flatten().min()?;
+        let bytes = (start as u64, start as u64 + read.bytes - 1);
         let (array, span) = (read.array, read.span);
-        Some(Missing { array, bytes, all: true, span, reader, writer: Some(writer) })
+        (*rank > own).then_some(Missing { array, bytes, all: true, span, reader, writer: Some(*writer) })
     })
 }
