@@ -209,7 +209,7 @@ impl Machine<'_> {
             (self.state.doubt, self.state.chosen) = start_doubt;
         }
         if exited {
-            self.doubt_who_exited(truth, span);
+            self.state.add_exits(&truth.reason(span), truth.chosen);
         }
     }
 
@@ -221,15 +221,6 @@ impl Machine<'_> {
         let name = "the side of a condition";
         let choice = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
         Join::Uniform(choice, why, truth.zero.clone())
-    }
-
-    /// All that have not left the kernel go on, whoever these are.
-    fn doubt_who_exited(&mut self, truth: &Truth, span: Span) {
-        let why = Unknown { reason: Reason::Exited, ..truth.reason(span) };
-        match truth.chosen {
-            true => self.state.add_choice(&why),
-            false => self.state.add_doubt(&why),
-        }
     }
 
     /// Joins two sides, whose requests begin at the marks. Where one left, only one of them counts.

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode, State};
 use super::parts::merge_parts;
 use super::value::Value;
-use crate::domain::{Int, Reason, SymbolId, Unknown};
+use crate::domain::{Int, SymbolId, Unknown};
 use crate::events::Taken;
 use std::rc::Rc;
 
@@ -52,7 +52,7 @@ impl Machine<'_> {
             // Any of the threads may have left, as [`Machine::note_maybe_left`] notes.
             (Some(left), Join::Varying(why)) => {
                 match self.mode == Mode::Device && !left.leaves_what_goes_on(&self.state) {
-                    true => self.state.add_doubt(&Unknown { reason: Reason::Exited, ..why }),
+                    true => self.state.add_exits(&why, false),
                     false => self.state.add_doubt(&why),
                 }
                 self.state.add_jumps(&left.jumps);

@@ -133,7 +133,7 @@ impl Machine<'_> {
             event: &event,
             unknown,
             partly,
-            doubt: self.state.doubt.as_ref(),
+            doubt: self.state.why_doubtful(),
             besides: &besides,
             source: self.at_hand.copying.as_ref().and_then(|copying| copying.from.as_ref()),
             lines_apart: self.at_hand.lines_apart.as_ref(),

@@ -2,7 +2,7 @@
 
 use super::course::Course;
 use super::stack::Stack;
-use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
+use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
 use crate::exec::path_condition::PathCondition;
 use crate::exec::slots::Slots;
@@ -27,6 +27,8 @@ pub struct State {
     pub chosen: bool,
     /// The threads that have left the kernel.
     pub exited: ThreadSet,
+    /// Why it is not known which have, where nothing else is in doubt.
+    pub why_exited: Option<Unknown>,
     /// The loops around, innermost last.
     pub loops: Vec<LoopMask>,
     /// The threads on their way to a label of the function.
@@ -61,6 +63,7 @@ impl State {
             doubt: None,
             chosen: false,
             exited: ThreadSet::NONE,
+            why_exited: None,
             loops: Vec::new(),
             jumps: Vec::new(),
             assumptions: Arc::default(),
@@ -82,6 +85,25 @@ impl State {
             state.loops.iter().map(|mask| (mask.continued, mask.broken)).collect()
         };
         returned(self) != returned(before) || left(self) != left(before) || self.jumps != before.jumps
+    }
+
+    /// Why it is not known which of the active threads run.
+    pub fn why_doubtful(&self) -> Option<&Unknown> {
+        let of_exits = |why: &Unknown| why.reason == Reason::Exited;
+        match &self.doubt {
+            Some(why) if of_exits(why) => self.why_exited.as_ref().or(self.doubt.as_ref()),
+            doubt => doubt.as_ref(),
+        }
+    }
+
+    /// It is not known which threads have left the kernel; all others go on. `chosen`: data choose them.
+    pub fn add_exits(&mut self, why: &Unknown, chosen: bool) {
+        self.why_exited.get_or_insert_with(|| why.clone());
+        let exited = Unknown { reason: Reason::Exited, ..why.clone() };
+        match chosen {
+            true => self.add_choice(&exited),
+            false => self.add_doubt(&exited),
+        }
     }
 
     /// It is not known any more which of the active threads run.
