@@ -179,17 +179,6 @@ impl Subject<'_> {
         runs
     }
 
-    /// Whether the program says something else of some types, so that a size does not stand for all types of it.
-    fn is_specialised(&self) -> bool {
-        let modules = || self.program.modules.iter();
-        let functions = modules().flat_map(|module| &module.functions);
-        let records = modules().flat_map(|module| &module.records);
-        let of_functions = functions.map(|it| (it.specialization.is_empty(), it.span.is_built_in()));
-        let mut all =
-            of_functions.chain(records.map(|it| (it.specialization.is_empty(), it.extent.is_built_in())));
-        all.any(|(is_general, is_built_in)| !is_general && !is_built_in)
-    }
-
     fn wants_facts(&self) -> bool {
         matches!(self.follow, Follow::Facts | Follow::Proof)
     }
@@ -216,7 +205,7 @@ impl Subject<'_> {
                 let shape = Shape { dims: variant.block };
                 let races = || Facts::races_of(&trace, shape, scenario.ties);
                 let dynamic = scenario.least_dynamic.map(|(bytes, _)| bytes);
-                let is_asked = self.follow == Follow::Proof && !self.is_specialised();
+                let is_asked = self.follow == Follow::Proof && !self.program.has_specialisations();
                 let proof = || is_asked.then(|| Facts::freedom_of(&trace, shape, dynamic, scenario.ties));
                 any_size.note(variant, &trace, races, proof);
             }
@@ -245,10 +234,10 @@ impl Subject<'_> {
         let count = spoken_of.len();
         if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
             run.facts = facts;
-            if let Some(proof) = any_size.proof(&types::sizes()) {
+            if let Some(proof) = any_size.proof(&types::SIZES) {
                 run.facts.freedom = Some(proof);
             }
-            let races = any_size.races(&run.trace, types::SIZES);
+            let races = any_size.races(&run.trace, types::SIZES.len());
             run.facts.add_races(races);
             self.drop_hidden_orders(scenario, &mut run.facts);
         }

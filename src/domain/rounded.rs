@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Notes that a result may be below 0 where it is taken not to be because its operands are.
+    /// Notes that a result may be negative if its operands may be, although they are taken not to be.
     pub(super) fn note_sign(&mut self, op: &str, made: SymbolId, operands: [&Int; 2]) {
         let is_taken = |int: &Int| self.is_nonnegative(int) && !self.is_surely_nonnegative(int);
         if matches!(op, "min" | "max") || !operands.into_iter().any(is_taken) {

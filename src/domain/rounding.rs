@@ -1,4 +1,4 @@
-//! How was divided what may be below 0, and what may be below 0 though it is taken not to be?
+//! How was divided what may be negative, and which numbers may be negative although they are taken not to be?
 //!
 //! Of one dividend, quotients that are rounded differently are one symbol; this tells where that matters.
 //!

@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub(crate) use around::{Around, Departure, Exit, Left};
 pub(crate) use at_hand::{AtHand, Copying, Lent, OneOfSeveral};
 pub(crate) use compiler::{Answered, ForCompiler, Operations, Rounds};
-pub(crate) use contents::{Bytes, Contents, LateRead, LateWrite, Read};
+pub(crate) use contents::{BehindExits, Bytes, MayWrite, Read, SureRead};
 pub(crate) use course::Absent;
 pub(crate) use host::{ChosenKernel, Host, How, Implied, LookedAt, Made, Told};
 pub(crate) use lookups::{Lambdas, Lookups};

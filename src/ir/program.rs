@@ -66,6 +66,7 @@ struct Index {
     has_destructors: bool,
     has_host_destructors: bool,
     has_own_copies: bool,
+    has_specialisations: bool,
     /// The names that no module has.
     standard: FxHashSet<Name>,
     /// Names of a library, with the namespace, that modules have in other namespaces.
@@ -99,12 +100,14 @@ impl Index {
             self.has_destructors |= is_destructor(function);
             self.has_host_destructors |= ends_on_host(function);
             self.has_own_copies |= may_copy(function);
+            self.has_specialisations |= !function.specialization.is_empty() && !function.span.is_built_in();
             if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
                 self.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
             }
         }
         for record in module.records.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
+            self.has_specialisations |= !record.specialization.is_empty() && !record.extent.is_built_in();
         }
         for variable in module.variables.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.variables.entry(variable.name.clone()).or_default().push(Arc::clone(variable));
@@ -254,6 +257,12 @@ impl Program {
     #[must_use]
     pub(crate) fn has_own_copies(&self) -> bool {
         self.index.has_own_copies
+    }
+
+    /// Whether a template of the program's own is specialised, so that two types of one size may differ in more.
+    #[must_use]
+    pub(crate) fn has_specialisations(&self) -> bool {
+        self.index.has_specialisations
     }
 
     /// Functions of this name: overloads, specialisations, methods of any class.

@@ -15,7 +15,7 @@
 //! nothing documents that it does not wait for threads that exit: the block may hang.
 //!
 //! If a thread that stays reads what only threads beyond a bound would have written, the finding names both. It stays a
-//! note, as nothing need come of what is read.
+//! note, because the value that is read may have no effect.
 //!
 //! ## Example
 //! ```cuda,fires

@@ -146,7 +146,7 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))
         }
         Doubt::Overrun(number) => {
-            of("this access leaves its array, and may meet what is in another", access(*number))
+            of("this access leaves its array and may reach into another", access(*number))
         }
         Doubt::OtherDevice(number) => of(
             "this access leaves its array only in this block of the launch, which may be meant for devices whose code \

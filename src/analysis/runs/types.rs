@@ -34,18 +34,8 @@ pub struct OpenTypes {
 
 /// The size for which figures are given.
 const USUAL: u32 = 4;
-/// The sizes that are tried besides.
-const OTHERS: [u32; 4] = [1, 2, 8, 16];
-/// How many sizes a type is tried with.
-pub(super) const SIZES: usize = 1 + OTHERS.len();
-
-/// Those sizes, in order.
-pub(super) fn sizes() -> Vec<u32> {
-    let mut all: Vec<u32> = OTHERS.iter().copied().chain([USUAL]).collect();
-    all.sort_unstable();
-    all
-}
-
+/// The sizes that a type is tried with.
+pub(super) const SIZES: [u32; 5] = [1, 2, USUAL, 8, 16];
 /// The most types whose sizes are tried.
 const MOST_TYPES: usize = 6;
 
@@ -198,7 +188,7 @@ impl OpenType<'_> {
     ) -> Vec<(u32, Judged)> {
         let mut others: Vec<(u32, Judged)> = Vec::new();
         let own = usual.judgements.clone();
-        for bytes in OTHERS {
+        for bytes in SIZES.into_iter().filter(|bytes| *bytes != USUAL) {
             // Another size can only take a verdict back.
             if !usual.tells_more_than(open) {
                 break;

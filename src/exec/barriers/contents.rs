@@ -74,7 +74,7 @@ impl Machine<'_> {
         let active: ThreadSet = self.state.active;
         if op == AccessOp::Load {
             if let Some((offsets, bytes)) = &known {
-                self.note_late_read(array, (offsets, *bytes), span);
+                self.note_sure_read(array, (offsets, *bytes), span);
             }
             let sure = self.state.doubt.is_none()
                 && self.state.assumptions.is_empty()
@@ -96,7 +96,7 @@ impl Machine<'_> {
             }
             return;
         }
-        self.note_late_write(array, known.clone());
+        self.note_possible_write(array, known.clone());
         let Some(contents) = &mut self.memory.contents else { return };
         if contents.written.len() <= array {
             contents.written.resize_with(array + 1, || Some(Bytes::default()));
@@ -150,6 +150,6 @@ impl Machine<'_> {
                 absence.missing = Some(missing);
             }
         }
-        self.note_left_unwritten(&contents);
+        self.note_left_unwritten(&contents.behind_exits);
     }
 }

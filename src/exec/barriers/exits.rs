@@ -1,4 +1,4 @@
-//! What do threads leave unwritten that exit by a bound, and do others read it behind a barrier?
+//! Does a thread read behind a barrier what only threads that have exited by a bound would have written?
 //!
 //! ```text
 //! if (i >= n) return;         // the last block has 100 threads left, say, of 256
@@ -12,14 +12,14 @@
 //! all others have exited that write what it reads only if its rank is below theirs. A thread that reads what it wrote
 //! itself, or what thread 0 wrote, never does: `out[i] = s[t] - s[0]` needs no thread that has left.
 //!
-//! Written is what may be written at any time, by threads that stay or not, so that nothing is missing that may be there.
-//! What was written before the threads exited is there. Read is only what surely is where only this bound keeps
-//! threads away, in loops that have a round. Where the kernel asks for any other bound, as in `if (i + 1 < n)`, nothing
-//! is told: it may choose what is read, and in the last thread what is written.
+//! Every write counts that may happen, at whatever time, so that nothing is called missing that may be there; what was
+//! written before the threads exited is there. A read counts only if it surely happens in the threads that stay, where
+//! loops are taken to have a round. Another bound, as in `if (i + 1 < n)`, may choose what is read, or what the last
+//! thread writes. So nothing is reported for a kernel that asks for one.
 
 use crate::domain::Spread;
 use crate::events::{Absence, Assumption, Missing, Ranks, Split, SplitKind, Then};
-use crate::exec::machine::{Contents, LateRead, LateWrite, Machine};
+use crate::exec::machine::{BehindExits, Machine, MayWrite, SureRead};
 use crate::exec::value::Condition;
 use crate::source::Span;
 use std::sync::Arc;
@@ -48,20 +48,21 @@ fn ranks(split: &Split) -> impl Iterator<Item = &Arc<Ranks>> {
 }
 
 impl Machine<'_> {
-    /// The active threads write these bytes of an array; `None`: it is not known which.
-    pub(super) fn note_late_write(&mut self, array: usize, known: Option<(Arc<Spread>, u64)>) {
+    /// The active threads may write these bytes of an array; `None`: it is not known which.
+    pub(super) fn note_possible_write(&mut self, array: usize, known: Option<(Arc<Spread>, u64)>) {
         let exits = self.state.course.left().iter().map(|left| left.1.id).collect();
         let threads = self.state.active;
         let Some(contents) = &mut self.memory.contents else { return };
-        if contents.late_writes.len() >= MOST_WRITES {
-            contents.late_lost = true;
+        let found = &mut contents.behind_exits;
+        if found.writes.len() >= MOST_WRITES {
+            found.is_cut = true;
             return;
         }
-        contents.late_writes.push(LateWrite { array, threads, places: known, exits });
+        found.writes.push(MayWrite { array, threads, places: known, exits });
     }
 
-    /// The active threads read these bytes of an array.
-    pub(super) fn note_late_read(&mut self, array: usize, (offsets, bytes): (&Arc<Spread>, u64), span: Span) {
+    /// The active threads read these bytes of an array, if that is sure.
+    pub(super) fn note_sure_read(&mut self, array: usize, (offsets, bytes): (&Arc<Spread>, u64), span: Span) {
         let Some(barrier) = self.state.course.behind_exit else { return };
         let is_known = |split: &Split| split.kind == SplitKind::Known;
         let is_exit = |split: &Split| self.state.course.left().iter().any(|left| left.1.id == split.id);
@@ -74,9 +75,10 @@ impl Machine<'_> {
             && self.state.assumptions.iter().all(|it| matches!(it, Assumption::InsideBounds { .. }));
         let threads = self.state.active;
         let Some(contents) = self.memory.contents.as_mut().filter(|_| is_sure) else { return };
-        if contents.late_reads.len() < MOST_READS {
+        let reads = &mut contents.behind_exits.reads;
+        if reads.len() < MOST_READS {
             let offsets = Arc::clone(offsets);
-            contents.late_reads.push(LateRead { barrier, array, span, threads, offsets, bytes });
+            reads.push(SureRead { barrier, array, span, threads, offsets, bytes });
         }
     }
 
@@ -84,8 +86,8 @@ impl Machine<'_> {
     pub(in crate::exec) fn note_bound(&mut self, condition: &Condition) {
         let Some(contents) = &mut self.memory.contents else { return };
         match condition {
-            Condition::Compare { span, .. } if contents.bounds.contains(span) => {}
-            Condition::Compare { span, .. } => contents.bounds.push(*span),
+            Condition::Compare { span, .. } if contents.behind_exits.bounds.contains(span) => {}
+            Condition::Compare { span, .. } => contents.behind_exits.bounds.push(*span),
             Condition::Not(inner) => self.note_bound(inner),
             Condition::And(a, b) | Condition::Or(a, b) => {
                 self.note_bound(a);
@@ -96,12 +98,12 @@ impl Machine<'_> {
     }
 
     /// Notes what threads that exit leave unwritten and others read.
-    pub(super) fn note_left_unwritten(&mut self, contents: &Contents) {
-        if contents.late_lost {
+    pub(super) fn note_left_unwritten(&mut self, noted: &BehindExits) {
+        if noted.is_cut {
             return;
         }
         let mut places: Vec<(usize, usize)> = Vec::new();
-        for read in &contents.late_reads {
+        for read in &noted.reads {
             if !places.contains(&(read.barrier, read.array)) {
                 places.push((read.barrier, read.array));
             }
@@ -112,16 +114,16 @@ impl Machine<'_> {
             let is_of_exit = |bound: &Span| {
                 exits().any(|it| it.file == bound.file && it.start <= bound.start && bound.end <= it.end)
             };
-            let writes = || contents.late_writes.iter().filter(|it| it.array == array);
-            let is_judged = contents.bounds.iter().all(is_of_exit) && !self.may_lie_over_others(array);
+            let writes = || noted.writes.iter().filter(|it| it.array == array);
+            let is_judged = noted.bounds.iter().all(is_of_exit) && !self.may_lie_over_others(array);
             if !is_judged || writes().any(|it| it.places.is_none()) {
                 continue;
             }
-            let of_here = |read: &&LateRead| (read.barrier, read.array) == (at, array);
+            let of_here = |read: &&SureRead| (read.barrier, read.array) == (at, array);
             let missing = |absence: &Absence| {
                 ranks(&absence.split).find_map(|ranks| {
                     let first = first_writers(writes(), absence.split.id, ranks);
-                    let mut reads = contents.late_reads.iter().filter(of_here);
+                    let mut reads = noted.reads.iter().filter(of_here);
                     reads.find_map(|read| left_unwritten(read, &first, ranks))
                 })
             };
@@ -143,7 +145,7 @@ impl Machine<'_> {
 
 /// By byte: the first rank that writes it, and a thread of that rank; 0 where it is written before anybody exits.
 fn first_writers<'w>(
-    writes: impl Iterator<Item = &'w LateWrite>,
+    writes: impl Iterator<Item = &'w MayWrite>,
     exit: u32,
     ranks: &Ranks,
 ) -> Vec<Option<(u16, usize)>> {
@@ -166,7 +168,7 @@ fn first_writers<'w>(
 }
 
 /// What a thread reads that stays where all have exited that write it.
-fn left_unwritten(read: &LateRead, first: &[Option<(u16, usize)>], ranks: &Ranks) -> Option<Missing> {
+fn left_unwritten(read: &SureRead, first: &[Option<(u16, usize)>], ranks: &Ranks) -> Option<Missing> {
     read.threads.threads().find_map(|reader| {
         let start = usize::try_from(read.offsets[reader]).ok()?;
         let own = *ranks.of.get(reader)?;

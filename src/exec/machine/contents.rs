@@ -13,19 +13,24 @@ pub(crate) struct Contents {
     /// By array; `None` if any of it may have been written.
     pub written: Vec<Option<Bytes>>,
     pub reads: Vec<Read>,
-    /// What may be written, in the order of the run.
-    pub late_writes: Vec<LateWrite>,
-    /// Whether that is not all.
-    pub late_lost: bool,
-    /// The bounds that were asked for, in which threads may differ.
+    /// The same for threads that exit by a bound.
+    pub behind_exits: BehindExits,
+}
+
+/// What threads write, and what those read behind a barrier that have not exited by a bound.
+#[derive(Debug, Default)]
+pub(crate) struct BehindExits {
+    pub writes: Vec<MayWrite>,
+    /// Whether there are more writes.
+    pub is_cut: bool,
+    pub reads: Vec<SureRead>,
+    /// The comparisons in which threads may differ by a number that is not known.
     pub bounds: Vec<Span>,
-    /// What is read behind a barrier before which threads may have exited by a bound.
-    pub late_reads: Vec<LateRead>,
 }
 
 /// What threads may write of an array.
 #[derive(Debug)]
-pub(crate) struct LateWrite {
+pub(crate) struct MayWrite {
     pub array: usize,
     /// Those that may.
     pub threads: ThreadSet,
@@ -37,7 +42,7 @@ pub(crate) struct LateWrite {
 
 /// What threads surely read of an array that have come to a barrier.
 #[derive(Debug)]
-pub(crate) struct LateRead {
+pub(crate) struct SureRead {
     /// Index into the trace's barriers.
     pub barrier: usize,
     pub array: usize,

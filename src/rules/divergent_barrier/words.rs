@@ -161,7 +161,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
         let array = kernel.trace.arrays.get(missing.array).map_or("", |array| &array.name);
         let what = format!("{} of `{array}`", bytes(missing));
         return format!(
-            "{place}{reader} reads {what} after this `{name}`, and the thread that writes them has exited"
+            "{place}{reader} reads {what} after this `{name}`, but the thread that writes them has exited"
         );
     }
     if found.is_exit(case) {
@@ -329,7 +329,8 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
     if found.left_unwritten().is_some() {
-        return "guard only the work, and do not return early; no change is needed if nothing comes of what is read";
+        return "let every thread of the block reach the barrier: guard only the work, and do not return early; no change is \
+                needed if the value that is read has no effect";
     }
     if found.is_harmless() {
         return "no change is needed if the remaining threads read nothing that these should have written";
