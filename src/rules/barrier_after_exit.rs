@@ -86,7 +86,8 @@
 //! ## Limits
 //! - If data that no thread writes is read after the barrier, or if the threads reach another barrier, the finding is a
 //!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, reads count that surely
-//!   happen, at known places, where no thread that stays may write, in kernels that ask for no other bound.
+//!   happen, at known places, where no thread that stays may write, in kernels that ask for no other bound and whose block is
+//!   given.
 //! - Threads that exit because of what they read from memory are reported, as a note, only if the condition consists of
 //!   what each thread loads from global memory, of bounds and of thread numbers.
 //! - Threads of a launch that surely has no more of them than the bound says are not reported: `n / 256` blocks of 256

@@ -167,29 +167,30 @@ struct Found<'a> {
     run: usize,
     barrier: &'a Barrier,
     absence: &'a Absence,
+    /// What others read that no thread writes.
+    missing: Option<&'a Missing>,
+    /// What others read and only threads would have written that have exited by a bound. Of a block that nobody gave,
+    /// which threads those are is not known.
+    left_unwritten: Option<&'a Missing>,
     level: Level,
 }
 
 impl Found<'_> {
     /// Grows with what is to be said first.
     fn weight(&self) -> (Level, u8, bool) {
-        (self.level, self.absence.then.rank(), self.absence.missing.is_some())
+        (self.level, self.absence.then.rank(), self.missing.or(self.left_unwritten).is_some())
     }
 
     /// Whether the harm is that data are missing.
     fn is_of_data(&self) -> bool {
-        let is_sure = self.absence.missing.is_some() && self.left_unwritten().is_none();
-        is_sure && !matches!(self.absence.then, Then::Rejoin(_) | Then::Barrier(_))
+        self.missing.is_some() && !matches!(self.absence.then, Then::Rejoin(_) | Then::Barrier(_))
     }
 
     /// Whether the threads only exit.
     fn is_harmless(&self) -> bool {
-        self.absence.then == Then::Exit && self.absence.missing.is_none() && self.level < RULE.level
-    }
-
-    /// What threads would have written that have exited by a bound, and others read.
-    fn left_unwritten(&self) -> Option<&Missing> {
-        self.absence.missing.as_ref().filter(|it| it.writer.is_some())
+        self.absence.then == Then::Exit
+            && self.missing.or(self.left_unwritten).is_none()
+            && self.level < RULE.level
     }
 
     /// Whether the threads wait in another branch, as PTX lets them.
@@ -200,14 +201,13 @@ impl Found<'_> {
     /// Whether the threads exit, and nothing is said but that.
     fn is_exit(&self, case: &Case<'_>) -> bool {
         let kernel = &case.runs[self.run];
-        let is_all = self.absence.missing.is_none() || self.left_unwritten().is_some();
-        let exits = self.absence.then == Then::Exit && is_all && !self.barrier.of_grid;
+        let exits = self.absence.then == Then::Exit && self.missing.is_none() && !self.barrier.of_grid;
         exits && is_sure(kernel, &self.absence.split, Shape { dims: kernel.block })
     }
 
     /// Whether both have one cause: a condition keeps threads from both that do the same instead.
     fn is_as(&self, other: &Found<'_>) -> bool {
-        let exits = self.is_harmless() || self.left_unwritten().is_some();
+        let exits = self.is_harmless() || self.left_unwritten.is_some();
         let alike =
             exits && other.is_harmless() || self.is_pair() && other.is_pair() || self.does_the_same(other);
         alike && self.absence.split.span == other.absence.split.span
@@ -221,8 +221,7 @@ impl Found<'_> {
         is_one_trace
             && one.then == two.then
             && one.split.branch == two.split.branch
-            && one.missing.is_none()
-            && two.missing.is_none()
+            && [self, other].iter().all(|it| it.missing.or(it.left_unwritten).is_none())
             && (self.level, self.barrier.of_grid) == (other.level, other.barrier.of_grid)
     }
 }
@@ -294,8 +293,12 @@ fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
 /// What is worst about a barrier.
 fn worst<'a>(case: &Case<'a>, run: usize, barrier: &'a Barrier) -> Option<Found<'a>> {
     let found = barrier.absences.iter().map(|absence| {
-        let level = level(case, &case.runs[run], barrier, absence);
-        Found { run, barrier, absence, level }
+        let kernel = &case.runs[run];
+        let level = level(case, kernel, barrier, absence);
+        let missing = absence.missing.as_ref();
+        let left_unwritten = missing.filter(|it| it.writer.is_some() && kernel.is_block_given());
+        let missing = missing.filter(|it| it.writer.is_none());
+        Found { run, barrier, absence, missing, left_unwritten, level }
     });
     // The first of those that weigh the same.
     found.reduce(|worst, next| if next.weight() > worst.weight() { next } else { worst })

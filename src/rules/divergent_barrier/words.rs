@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// The finding.
 pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
-    let Found { run, barrier, absence, level } = found;
+    let Found { run, barrier, absence, missing, left_unwritten, level } = found;
     let kernel = &case.runs[*run];
     let split = &absence.split;
     let mut labels = vec![(split.span, split_label(case, found))];
@@ -21,20 +21,15 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         notes.push(format!("{} of {of} threads of the block {verb} it", barrier.active.count()));
     }
     notes.extend(bound_note(absence));
-    if let Some(missing) = &absence.missing {
-        let words = missing_words(case, found, missing);
-        labels.push((
-            missing.span,
-            match missing.writer {
-                Some(writer) => format!(
-                    "{} reads here what {} would have written",
-                    thread(case, *run, missing.reader),
-                    thread(case, *run, writer)
-                ),
-                None => format!("{} reads what no thread writes", thread(case, *run, missing.reader)),
-            },
-        ));
-        notes.extend((missing.writer.is_none() && !found.is_of_data()).then_some(words));
+    if let Some(missing) = missing {
+        let reader = thread(case, *run, missing.reader);
+        labels.push((missing.span, format!("{reader} reads what no thread writes")));
+        notes.extend((!found.is_of_data()).then(|| missing_words(case, found, missing)));
+    }
+    if let Some(missing) = left_unwritten {
+        let [reader, writer] = [Some(missing.reader), missing.writer]
+            .map(|it| it.map_or_else(String::new, |it| thread(case, *run, it)));
+        labels.push((missing.span, format!("{reader} reads here what {writer} would have written")));
     }
     notes.extend(then_notes(case, found));
     notes.push(case.block_words(*run));
@@ -145,7 +140,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
     let kernel = &case.runs[*run];
     let name = &barrier.name;
     let place = place_of_bound(absence);
-    if let Some(missing) = absence.missing.as_ref().filter(|_| found.is_of_data()) {
+    if let Some(missing) = found.missing.filter(|_| found.is_of_data()) {
         return format!("divergent barrier: {}", missing_words(case, found, missing));
     }
     if !is_sure(kernel, &absence.split, Shape { dims: kernel.block }) {
@@ -156,7 +151,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
             "divergent barrier: the threads that do not reach this `{name}` wait at another one instead"
         );
     }
-    if let Some(missing) = found.left_unwritten().filter(|_| found.is_exit(case)) {
+    if let Some(missing) = found.left_unwritten.filter(|_| found.is_exit(case)) {
         let reader = thread(case, *run, missing.reader);
         let array = kernel.trace.arrays.get(missing.array).map_or("", |array| &array.name);
         let what = format!("{} of `{array}`", bytes(missing));
@@ -328,7 +323,7 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
-    if found.left_unwritten().is_some() {
+    if found.left_unwritten.is_some() {
         return "let every thread of the block reach the barrier: guard only the work, and do not return early; no change is \
                 needed if the value that is read has no effect";
     }
